@@ -35,6 +35,8 @@ enum { CS_MAX_DEFLATE_RATIO = 1040, CS_MAX_LZ4_RATIO = 260, CS_MAX_ZSTD_RATIO = 
 // All text of one report or one JSON document read back.
 #define CS_MAX_REPORT_BYTES (2 * CS_GIB)
 #define CS_MAX_JSON_BYTES (1 * CS_GIB)
+// What the parser may allocate for one of them, about 40 bytes for each byte of the worst text.
+#define CS_MAX_JSON_MEMORY (4 * CS_GIB)
 #define CS_MAX_CONFIG_BYTES (4 * CS_MIB)
 
 #endif
