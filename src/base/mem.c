@@ -43,3 +43,18 @@ void cs_pages_free(void *ptr, uint64_t size) {
         (void)munmap(ptr, (size_t)size);
     }
 }
+
+uint8_t *cs_scratch_get(struct cs_scratch *s, uint64_t size) {
+    if (size > s->bytes || !s->ptr) {
+        cs_scratch_fini(s);
+        const uint64_t grown = size + size / 4 + 4096;
+        s->ptr = cs_pages_alloc(grown);
+        s->bytes = s->ptr ? grown : 0;
+    }
+    return s->ptr;
+}
+
+void cs_scratch_fini(struct cs_scratch *s) {
+    cs_pages_free(s->ptr, s->bytes);
+    *s = (struct cs_scratch){0};
+}

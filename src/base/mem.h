@@ -17,6 +17,15 @@ void cs_free(void *ptr);  // NULL is fine
 void *cs_pages_alloc(uint64_t size);
 void cs_pages_free(void *ptr, uint64_t size);
 
+// A block that grows and is used again: one a thread, for decompressed images.
+struct cs_scratch {
+    uint8_t *ptr;
+    uint64_t bytes;
+};
+// At least `size` bytes, content undefined; NULL when out of memory.  Earlier pointers die.
+uint8_t *cs_scratch_get(struct cs_scratch *s, uint64_t size);
+void cs_scratch_fini(struct cs_scratch *s);
+
 // For tests only: when set, called before every allocation; returning non-zero makes it fail.
 extern int (*cs_mem_fail_hook)(void);
 

@@ -74,23 +74,23 @@ struct cs_cubin {
     bool accelerated;       // .nv.compat attribute 9 (or e_flags bit 11 for ABI 7)
     bool relocatable;       // ET_REL
     bool has_mercury;
-    struct cs_str ptxas_command;  // from .note.nv.tkinfo; empty when absent
-    struct cs_str source;         // first line-table file, empty when none
+    struct cs_str tool_command;   // options of ptxas or nvlink (.note.nv.tkinfo); empty when absent
     uint64_t code_bytes;          // all .text.* sections
     uint32_t code_sections;
+    uint32_t anomalies;  // sections that overlap, leave the file, ...: read as far as possible
+    // From here on memory is kept when another image is read into the same struct.
     CS_VEC(struct cs_cubin_kernel) kernels;
     CS_VEC(struct cs_cubin_func) funcs;
     CS_VEC(struct cs_cubin_piece) pieces;
-    uint32_t anomalies;  // sections that overlap, leave the file, ...: read as far as possible
+    struct cs_cubin_work *work;  // memory of the walk, kept for the next image
 };
 
-// Reads one image.  Damaged tables inside a valid ELF header are not an error: what cannot be
-// understood becomes module overhead and `anomalies` counts it.  CS_FORMAT when it is no cubin.
-// The result borrows from `image`.
-enum cs_code cs_cubin_read(struct cs_view image, struct cs_cubin *out, struct cs_err *err) CS_MUST_USE;
+// Reads one image.  `out` is zeroed before first use; reading again reuses its memory.  Damaged
+// tables inside a valid ELF header are not an error: what cannot be understood becomes module
+// overhead and `anomalies` counts it.  CS_FORMAT when it is no cubin.  The result borrows from
+// `image`.
+enum cs_code cs_cubin_read(struct cs_view image, struct cs_cubin *out,
+                           struct cs_err *err) CS_MUST_USE;
 void cs_cubin_fini(struct cs_cubin *c);
-
-// Kernel names alone (for DeepGEMM-like users): cheap, no pieces.
-enum cs_code cs_cubin_names(struct cs_view image, struct cs_cubin *out, struct cs_err *err) CS_MUST_USE;
 
 #endif

@@ -7,6 +7,7 @@
 #define CS_FORMAT_FATBIN_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/view.h"
 #include "format/codec.h"
 
@@ -94,10 +95,10 @@ enum cs_code cs_fatbin_part(const struct cs_fatbin_entry *concat, uint64_t *curs
                             struct cs_fatbin_entry *out, struct cs_err *err) CS_MUST_USE;
 
 // The exact image of an entry: a view into it when it is plain (PTX cut at its NUL), else
-// decompressed into a fresh block (*owned, free with cs_pages_free(*owned, *owned_bytes)).
+// decompressed into `scratch`, where it stays until the next use of it.
 // CS_UNSUPPORTED for obfuscated payloads and unknown codecs.
 enum cs_code cs_fatbin_image(struct cs_codec_ctx *ctx, const struct cs_fatbin_entry *e,
-                             struct cs_view *image, void **owned, uint64_t *owned_bytes,
+                             struct cs_scratch *scratch, struct cs_view *image,
                              struct cs_err *err) CS_MUST_USE;
 
 // "sm_90a" or "compute_90": text of an arch number and flags; out holds at least 24 bytes.
