@@ -14,6 +14,7 @@ enum {
     CS_MAX_CONTAINERS = 1 << 20,        // per file
     CS_MAX_IMAGES = 1 << 22,            // per run
     CS_MAX_PARTS = 1 << 12,             // images in one concatenated entry
+    CS_MAX_IMAGE_KERNELS = 1 << 17,     // per image
     CS_MAX_KERNELS = 1 << 23,           // per run
     CS_MAX_ZIP_MEMBERS = 1 << 20,
     CS_MAX_AR_MEMBERS = 1 << 20,

@@ -36,7 +36,7 @@ enum {
 };
 
 // A concatenated entry's options record, at 0x40: u32 part count, u32 bytes, sub-headers.
-enum { PARTS_COUNT = 0x40, PARTS_FIRST = 0x48 };
+enum { PARTS_COUNT = 0x40, PARTS_FIRST = CS_FATBIN_CONCAT_HEADER_BYTES };
 
 static bool header_ok(struct cs_view v, uint64_t *bytes) {
     if (v.len < CS_FATBIN_HEADER_BYTES || cs_u32(v, C_MAGIC) != CS_FATBIN_MAGIC ||

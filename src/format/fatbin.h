@@ -17,6 +17,7 @@ enum {
     CS_FATBIN_HEADER_BYTES = 16,
     CS_FATBIN_ENTRY_BYTES = 64,
     CS_FATBIN_WRAPPER_BYTES = 24,
+    CS_FATBIN_CONCAT_HEADER_BYTES = 0x48,  // of a concatenated entry, before the parts' headers
 };
 
 enum cs_fatbin_kind {

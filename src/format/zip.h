@@ -58,6 +58,10 @@ void cs_zip_close(struct cs_zip *z);
 
 struct cs_view cs_zip_raw(const struct cs_zip *z, const struct cs_zip_member *m);
 
+// The first bytes of a member, up to cap of them; for finding out what it is.
+enum cs_code cs_zip_prefix(const struct cs_zip *z, const struct cs_zip_member *m, uint8_t *dst,
+                           uint64_t cap, uint64_t *got, struct cs_err *err) CS_MUST_USE;
+
 // Where each uncompressed byte lies in the deflate stream.  Samples are ascending in both columns;
 // between two samples the position is interpolated, so the bytes of any set of disjoint ranges that
 // cover a member add up to its compressed size exactly.

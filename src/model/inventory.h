@@ -139,7 +139,8 @@ struct cs_kernel {
 
 // Another FUNC symbol in a code section; see cs_cubin_func.
 struct cs_func {
-    uint32_t kernel;  // index into kernels
+    uint32_t image;
+    uint32_t kernel;  // whose code it lies in, or CS_NONE
     uint32_t name;    // intern id
     uint64_t symbol_bytes;
 };
