@@ -156,6 +156,20 @@ static bool merge_walked(struct cs_inventory *inv, const struct cs_walked *w, ui
     return true;
 }
 
+// At header depth nobody walked the image: its payload is one leaf.
+static bool merge_payload(struct cs_inventory *inv, const struct cs_pending *p, uint32_t image_id,
+                          const struct shift *by) {
+    const struct cs_image *image = &inv->images.ptr[image_id];
+    struct cs_leaf leaf = cs_leaf_of(image->member - by->member, image->section, CS_PART_OPAQUE);
+    leaf.container =
+        image->container == CS_NONE ? CS_NONE : image->container - by->container;
+    leaf.image = image_id - by->image;
+    leaf.image_bytes = image->image_bytes;
+    leaf.file_bytes = p->payload_file_bytes;
+    leaf.wheel_bytes = p->payload_wheel_bytes;
+    return leaf.file_bytes == 0 || merge_leaf(inv, leaf, by);
+}
+
 static void count_image(struct cs_inventory *inv, const struct cs_image *image) {
     inv->opaque_images += image->obfuscated;
     inv->failed_images += image->problem.len > 0;
@@ -177,7 +191,10 @@ static bool merge_images(struct cs_inventory *inv, struct cs_scan *s, const stru
             image->problem = CS_STR("");
         }
         count_image(inv, image);
-        if (!merge_walked(inv, &s->pending.ptr[i].walked, (uint32_t)inv->images.count - 1, by)) {
+        const struct cs_pending *p = &s->pending.ptr[i];
+        const uint32_t id = (uint32_t)inv->images.count - 1;
+        if (!(p->walked.block ? merge_walked(inv, &p->walked, id, by)
+                              : merge_payload(inv, p, id, by))) {
             return false;
         }
     }

@@ -344,6 +344,7 @@ static bool is_readable(const struct cs_image *image) {
 struct walk {
     struct cs_scan *scan;
     struct cs_workers *workers;
+    uint64_t largest;  // image: scratch of that size is taken at once, pages only when touched
     pthread_mutex_t *lock;
     atomic_bool out_of_memory;
 };
@@ -373,7 +374,8 @@ static enum cs_code walk_image(struct walk *walk, struct cs_worker *w, size_t in
 static void walk_task(void *ctx, size_t index) {
     struct walk *walk = ctx;
     struct cs_worker *w = cs_worker_get(walk->workers);
-    if (!w || walk_image(walk, w, index) != CS_OK) {
+    if (!w || (walk->largest && !cs_scratch_get(&w->scratch, walk->largest)) ||
+        walk_image(walk, w, index) != CS_OK) {
         atomic_store(&walk->out_of_memory, true);
     }
     if (w) {
@@ -384,6 +386,13 @@ static void walk_task(void *ctx, size_t index) {
 void cs_scan_walk(struct cs_scan *s, struct cs_pool *pool, struct cs_workers *workers) {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct walk walk = {.scan = s, .workers = workers, .lock = &lock};
+    for (size_t i = 0; i < s->pending.count; i++) {
+        const struct cs_pending *p = &s->pending.ptr[i];
+        const uint64_t bytes = p->is_part ? p->concat.image_bytes : p->entry.image_bytes;
+        if (s->images.ptr[i].codec != CS_CODEC_NONE && bytes <= CS_MAX_IMAGE_BYTES) {
+            walk.largest = cs_max_u64(walk.largest, bytes);
+        }
+    }
     cs_pool_for(pool, s->images.count, 1, walk_task, &walk);
     pthread_mutex_destroy(&lock);
     if (atomic_load(&walk.out_of_memory)) {
