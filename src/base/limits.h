@@ -22,6 +22,7 @@ enum {
     CS_MAX_DIR_DEPTH = 64,
     CS_MAX_DIR_FILES = 1 << 20,
     CS_MAX_NAME_BYTES = 1 << 20,        // symbol names; the longest real one seen has 13,000
+    CS_MAX_DEMANGLE_BYTES = 1 << 17,    // a longer name stays mangled; real ones end at 13,000
     CS_MAX_PATH_BYTES = 1 << 14,        // member names
     CS_MAX_JSON_DEPTH = 64,
 };

@@ -7,6 +7,11 @@
 
 // Replaces *out with the demangled name; a name that is not mangled, or cannot be read, is copied
 // unchanged and false is returned.  Thread-safe with one buffer per thread.
+//
+// Names come from files, so hostile ones are expected: no name makes it use more than about
+// 128 KiB + 256 bytes for each of its own of memory (a few dozen bytes can stand for gigabytes of
+// text), overflow the stack (up to 512 KiB of the caller's is used), or end the process.  Longer
+// names than CS_MAX_DEMANGLE_BYTES are not tried.
 bool cs_demangle(struct cs_str mangled, struct cs_buf *out);
 
 #endif
