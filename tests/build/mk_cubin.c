@@ -160,6 +160,7 @@ static void add_debug(struct maker *m) {
 
 // Module-wide sections in front of the kernels'.
 static void add_module_front(struct maker *m) {
+    cs_mk_elf_shstrtab(&m->elf);
     cs_mk_elf_symtab(&m->elf);
     if (m->c->text_gap) {
         at(m, m->elf.strtab)->gap_before = 36;

@@ -11,6 +11,9 @@ void cs_mk_elf_init(struct cs_mk_elf *e, uint16_t type, uint16_t machine) {
     cs_arena_init(&e->arena);
     CS_ASSERT(cs_vec_push(&e->sections) != NULL);  // the null section
     cs_buf_init(&e->sections.ptr[0].data, SECTION_MAX);
+}
+
+void cs_mk_elf_shstrtab(struct cs_mk_elf *e) {
     e->shstrtab = cs_mk_elf_section(e, ".shstrtab", SHT_STRTAB, 0, 1);
 }
 
@@ -132,6 +135,7 @@ void cs_mk_elf_layout(struct cs_mk_elf *e) {
         if (e->congruent && (s->flags & SHF_ALLOC)) {
             delta += starts_load(e, i) ? e->page : 0;
             s->addr = off + delta;
+            delta += s->type == SHT_NOBITS ? align_up(s->nobits_bytes, e->page) : 0;
         }
         off += s->type == SHT_NOBITS ? 0 : s->data.len;
     }
@@ -162,11 +166,11 @@ static void write_section_headers(struct cs_mk_elf *e, struct cs_buf *out) {
 static void write_segment(struct cs_mk_elf *e, struct cs_buf *out, const struct cs_mk_segment *g,
                           uint64_t phoff) {
     uint64_t off = 0, addr = 0, filesz = 0, memsz = 0;
-    if (g->type == PT_PHDR || (g->first == 0 && !g->with_headers)) {
+    if (g->first == 0 && !g->with_headers && g->type != PT_GNU_STACK) {  // the table itself
         off = phoff;
         addr = e->phoff_mode == CS_MK_PHDRS_FRONT ? phoff : 0;
-        filesz = memsz = g->type == PT_GNU_STACK ? 0 : e->segments.count * PHDR;
-    } else {
+        filesz = memsz = e->segments.count * PHDR;
+    } else if (g->type != PT_GNU_STACK) {
         const struct cs_mk_section *first = cs_mk_elf_at(e, g->first);
         const struct cs_mk_section *last = cs_mk_elf_at(e, g->last);
         off = g->with_headers ? 0 : first->off;

@@ -61,6 +61,8 @@ void cs_mk_elf_fini(struct cs_mk_elf *e);
 uint32_t cs_mk_elf_section(struct cs_mk_elf *e, const char *name, uint32_t type, uint64_t flags,
                            uint64_t align);
 struct cs_mk_section *cs_mk_elf_at(struct cs_mk_elf *e, uint32_t index);
+// Adds the section name table; must be called once, and decides where in the file it lies.
+void cs_mk_elf_shstrtab(struct cs_mk_elf *e);
 // Adds .strtab and .symtab (with its null symbol); the names of the two sections may be changed by
 // the caller.  Locals must be added before globals.
 void cs_mk_elf_symtab(struct cs_mk_elf *e);

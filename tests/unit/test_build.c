@@ -7,11 +7,15 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/mem.h"
 #include "build/mk_cubin.h"
 #include "build/mk_fatbin.h"
+#include "build/mk_host.h"
 
 static const struct cs_mk_kernel two_kernels[] = {
     {.name = "_Z4axpyPfS_f", .code_bytes = 640, .registers = 24, .shared_bytes = 1024, .barriers = 1,
@@ -117,11 +121,93 @@ static void test_container_walks_to_its_end(void **state) {
     cs_buf_fini(&out);
 }
 
+static uint64_t section_addr(struct cs_view v, uint32_t type, uint64_t flags, uint64_t bytes) {
+    const uint64_t shoff = cs_u64(v, 40);
+    for (uint16_t i = 0; i < cs_u16(v, 60); i++) {
+        const uint64_t at = shoff + 64ull * i;
+        if (cs_u32(v, at + 4) == type && cs_u64(v, at + 8) == flags && cs_u64(v, at + 32) == bytes) {
+            return cs_u64(v, at + 16);
+        }
+    }
+    return 0;
+}
+
+// The loader judges: after dlopen each wrapper must point at its container, and host code must run.
+static void load_and_look(struct cs_view v, uint32_t units) {
+    char path[] = "/tmp/cs_test_build_XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, v.ptr, v.len) == (ssize_t)v.len);
+    close(fd);
+    void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unlink(path);
+    if (!lib) {
+        fail_msg("dlopen: %s", dlerror());
+    }
+    int (*answer)(void) = NULL;
+    void *symbol = dlsym(lib, "cs_host_answer");
+    memcpy(&answer, &symbol, sizeof answer);
+    assert_non_null(symbol);
+    assert_int_equal(answer(), 42);
+    Dl_info info;
+    assert_true(dladdr(symbol, &info) != 0);
+    const uint64_t addr = section_addr(v, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 24ull * units);
+    assert_true(addr != 0);
+    const uint8_t *wrappers = (const uint8_t *)info.dli_fbase + addr;
+    for (uint32_t i = 0; i < units; i++) {
+        const uint8_t *container;
+        memcpy(&container, wrappers + 24 * i + 8, sizeof container);
+        assert_int_equal(cs_u32(cs_view_of(container, 16), 0), 0xBA55ED50u);
+        assert_int_equal(cs_u64(cs_view_of(container, 16), 8) % 8, 0);
+    }
+    dlclose(lib);
+}
+
+static void test_libraries_load(void **state) {
+    (void)state;
+    struct cs_buf cubin, a, b, out;
+    make_cubin(&cubin, 8, 90);
+    cs_buf_init(&a, SIZE_MAX);
+    cs_buf_init(&b, SIZE_MAX);
+    cs_buf_init(&out, SIZE_MAX);
+    const struct cs_mk_entry e = {.kind = CS_FATBIN_ELF, .arch = 90, .image = cs_buf_view(&cubin)};
+    cs_mk_container(&a, &e, 1);
+    cs_mk_container(&b, NULL, 0);
+    const struct cs_mk_unit units[] = {
+        {.container = cs_buf_view(&a), .source = "one.cu", .wrapper_version = 2},
+        {.container = cs_buf_view(&b), .source = "link.stub"},
+        {.container = cs_buf_view(&a), .source = "two.cu", .relocatable = true,
+         .module_id = "167746ba_6_two_cu_f00f9c1f"},
+    };
+    const enum cs_mk_layout layouts[] = {CS_MK_LD, CS_MK_LD_NOSEPARATE, CS_MK_LLD, CS_MK_GOLD, CS_MK_END};
+    const enum cs_mk_reloc relocs[] = {CS_MK_RELA, CS_MK_RELA_ONLY, CS_MK_SYMBOLIC, CS_MK_RELR};
+    for (size_t i = 0; i < 5; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            // The loader may know DT_RELR only since glibc 2.36; this file does not say it needs it.
+            const struct cs_mk_host h = {.layout = layouts[i], .reloc = relocs[j], .units = units,
+                                         .unit_count = 3, .stripped = j == 1};
+            cs_buf_clear(&out);
+            cs_mk_host_write(&out, &h);
+            load_and_look(cs_buf_view(&out), 3);
+        }
+    }
+    const struct cs_mk_host page = {.layout = CS_MK_LD, .page = 1 << 21, .units = units, .unit_count = 3};
+    cs_buf_clear(&out);
+    cs_mk_host_write(&out, &page);
+    load_and_look(cs_buf_view(&out), 3);
+    cs_buf_fini(&cubin);
+    cs_buf_fini(&a);
+    cs_buf_fini(&b);
+    cs_buf_fini(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cubin_tables),
         cmocka_unit_test(test_many_sections),
         cmocka_unit_test(test_container_walks_to_its_end),
+#ifdef __x86_64__
+        cmocka_unit_test(test_libraries_load),
+#endif
     };
     return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }
