@@ -11,6 +11,7 @@
 #include "format/ptx.h"
 #include "format/zip.h"
 #include "model/inventory.h"
+#include "model/wrappers.h"
 
 // What one image walk leaves behind: one block of memory with three arrays and the names.
 struct cs_walked_kernel {
@@ -54,6 +55,8 @@ struct cs_scan {
     CS_VEC(struct cs_image) images;
     CS_VEC(struct cs_pending) pending;  // parallel to images
     CS_VEC(struct cs_leaf) leaves;      // everything but what the walks own
+    const struct cs_wrappers *wrappers; // of the ELF being scanned, else NULL
+    size_t next_wrapper;
     enum cs_code failed;                // CS_NOMEM or CS_LIMIT: the whole run must stop
     struct cs_err err;
 };

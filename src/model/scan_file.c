@@ -396,8 +396,32 @@ static uint64_t next_magic(struct cs_view file, uint64_t from, uint64_t end) {
     return end;
 }
 
-static enum cs_code search_region(struct cs_scan *s, uint32_t member, const struct region *r,
-                                  struct cs_err *err) {
+// Owns [from, to) as host bytes, except for wrappers: those belong to their container's overhead.
+static bool own_host(struct cs_scan *s, struct cs_leaf host, uint64_t base, uint64_t from,
+                     uint64_t to) {
+    while (s->wrappers && s->next_wrapper < s->wrappers->items.count) {
+        const uint64_t at = base + s->wrappers->items.ptr[s->next_wrapper].offset;
+        if (at < from) {
+            s->next_wrapper++;
+            continue;
+        }
+        if (at >= to || to - at < CS_FATBIN_WRAPPER_BYTES) {
+            break;
+        }
+        struct cs_leaf wrapper = host;
+        wrapper.part = CS_PART_ENTRY_HEADER;
+        if (!cs_scan_leaf(s, host, from, at - from) ||
+            !cs_scan_leaf(s, wrapper, at, CS_FATBIN_WRAPPER_BYTES)) {
+            return false;
+        }
+        from = at + CS_FATBIN_WRAPPER_BYTES;
+        s->next_wrapper++;
+    }
+    return cs_scan_leaf(s, host, from, to - from);
+}
+
+static enum cs_code search_region(struct cs_scan *s, uint32_t member, uint64_t base,
+                                  const struct region *r, struct cs_err *err) {
     const uint64_t end = r->off + r->len;
     const struct cs_leaf host = cs_leaf_of(member, r->section, CS_PART_HOST);
     const struct cs_str name = cs_intern_text(&s->sections, r->section);
@@ -419,7 +443,7 @@ static enum cs_code search_region(struct cs_scan *s, uint32_t member, const stru
             at = next_magic(s->file, at + 8, end);
             continue;
         }
-        if (!cs_scan_leaf(s, host, owned, at - owned)) {
+        if (!own_host(s, host, base, owned, at)) {
             return no_memory(err);
         }
         CS_TRY(container ? add_container(s, member, r->section, at, bytes, err)
@@ -427,7 +451,34 @@ static enum cs_code search_region(struct cs_scan *s, uint32_t member, const stru
         owned = at + bytes;
         at = next_magic(s->file, owned, end);
     }
-    return cs_scan_leaf(s, host, owned, end - owned) ? CS_OK : no_memory(err);
+    return own_host(s, host, base, owned, end) ? CS_OK : no_memory(err);
+}
+
+// Tells each container which wrapper registers it.  Both lists ascend by offset, but a wrapper may
+// point anywhere, so containers are found by bisection.
+static void link_wrappers(struct cs_scan *s, const struct cs_wrappers *wrappers, uint64_t base,
+                          size_t first_container) {
+    for (size_t i = 0; i < wrappers->items.count; i++) {
+        const struct cs_wrapper *w = &wrappers->items.ptr[i];
+        if (w->container_offset == CS_NO_OFFSET) {
+            continue;
+        }
+        size_t low = first_container, high = s->containers.count;
+        while (low < high) {
+            const size_t mid = low + (high - low) / 2;
+            if (s->containers.ptr[mid].offset < base + w->container_offset) {
+                low = mid + 1;
+            } else {
+                high = mid;
+            }
+        }
+        if (low < s->containers.count &&
+            s->containers.ptr[low].offset == base + w->container_offset) {
+            s->containers.ptr[low].wrapper =
+                w->version == 2 ? CS_WRAPPER_LINKED : CS_WRAPPER_PLAIN;
+            s->containers.ptr[low].wrapper_offset = base + w->offset;
+        }
+    }
 }
 
 // ---- one file of each kind -------------------------------------------------------------------
@@ -438,7 +489,7 @@ static enum cs_code scan_elf(struct cs_scan *s, uint32_t member, uint64_t off, u
 static enum cs_code scan_whole(struct cs_scan *s, uint32_t member, uint64_t off, uint64_t len,
                                const char *section, struct cs_err *err) {
     const struct region r = {off, len, cs_intern_add(&s->sections, cs_str_from(section))};
-    return r.section == CS_INTERN_NONE ? no_memory(err) : search_region(s, member, &r, err);
+    return r.section == CS_INTERN_NONE ? no_memory(err) : search_region(s, member, off, &r, err);
 }
 
 static enum cs_code scan_ar(struct cs_scan *s, struct cs_str path, struct cs_err *err) {
@@ -488,15 +539,23 @@ static enum cs_code scan_elf(struct cs_scan *s, uint32_t member, uint64_t off, u
     struct cs_elf elf;
     const struct cs_view whole = s->file;
     CS_TRY(cs_elf_open(cs_view_at(whole, off, len), &elf, err));
+    struct cs_wrappers wrappers = {0};
+    CS_TRY(cs_wrappers_find(&elf, &wrappers, err));
+    const size_t first_container = s->containers.count;
     struct regions r = {0};
+    s->wrappers = &wrappers;
+    s->next_wrapper = 0;
     s->file = elf.file;
     enum cs_code code = elf_regions(s, &elf, &r, err);
     s->file = whole;
     for (size_t i = 0; code == CS_OK && i < r.list.count; i++) {
         struct region region = r.list.ptr[i];
         region.off += off;
-        code = search_region(s, member, &region, err);
+        code = search_region(s, member, off, &region, err);
     }
+    link_wrappers(s, &wrappers, off, first_container);
+    s->wrappers = NULL;
+    cs_wrappers_fini(&wrappers);
     cs_vec_fini(&r.list);
     return code;
 }
