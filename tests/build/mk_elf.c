@@ -98,6 +98,9 @@ static uint64_t section_bytes(const struct cs_mk_elf *e, const struct cs_mk_sect
 
 // Section names, once; called by the layout when all sections are known.
 static void fill_shstrtab(struct cs_mk_elf *e) {
+    if (e->shstrtab == 0) {
+        cs_mk_elf_shstrtab(e);
+    }
     struct cs_buf *names = &cs_mk_elf_at(e, e->shstrtab)->data;
     cs_buf_clear(names);
     cs_buf_addc(names, '\0');

@@ -61,7 +61,7 @@ void cs_mk_elf_fini(struct cs_mk_elf *e);
 uint32_t cs_mk_elf_section(struct cs_mk_elf *e, const char *name, uint32_t type, uint64_t flags,
                            uint64_t align);
 struct cs_mk_section *cs_mk_elf_at(struct cs_mk_elf *e, uint32_t index);
-// Adds the section name table; must be called once, and decides where in the file it lies.
+// Adds the section name table here; when never called, it becomes the last section.
 void cs_mk_elf_shstrtab(struct cs_mk_elf *e);
 // Adds .strtab and .symtab (with its null symbol); the names of the two sections may be changed by
 // the caller.  Locals must be added before globals.
