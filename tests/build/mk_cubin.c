@@ -91,7 +91,8 @@ static void note(struct cs_buf *b, uint32_t type, struct cs_view desc) {
     cs_buf_pad(b, '\0', (4 - b->len % 4) % 4);
 }
 
-static void add_notes(struct maker *m) {
+// Returns the index of .note.nv.cuinfo.
+static uint32_t add_notes(struct maker *m) {
     struct cs_buf desc;
     cs_buf_init(&desc, 4096);
     const uint32_t tk = cs_mk_elf_section(&m->elf, ".note.nv.tkinfo", SHT_NOTE, 0x1000000, 4);
@@ -119,10 +120,15 @@ static void add_notes(struct maker *m) {
     cs_buf_u16(&desc, 0);
     note(&at(m, cu)->data, 1000, cs_buf_view(&desc));
     cs_buf_fini(&desc);
+    return cu;
 }
 
-static void add_compat(struct maker *m) {
-    struct cs_buf *b = &at(m, cs_mk_elf_section(&m->elf, ".nv.compat", SHT_COMPAT, 0, 4))->data;
+// The note names the compat section as its info link; cuobjdump finds the 'a' suffix only that way.
+static void add_compat(struct maker *m, uint32_t cuinfo) {
+    const uint32_t index = cs_mk_elf_section(&m->elf, ".nv.compat", SHT_COMPAT, 0, 4);
+    at(m, cuinfo)->flags |= SHF_INFO_LINK;
+    at(m, cuinfo)->info = index;
+    struct cs_buf *b = &at(m, index)->data;
     info_value(b, 2, 9, m->c->accelerated ? 1 : 0);
     info_value(b, 2, 2, m->c->accelerated ? 4 : 1);
     info_value(b, 2, 5, 5);
@@ -141,7 +147,7 @@ static void add_debug(struct maker *m) {
     struct cs_buf *b = &at(m, line)->data;
     // DWARF 2 line table: header with one file, an empty program.
     const size_t name_len = strlen(m->c->source) + 1;
-    const uint32_t header_len = (uint32_t)(6 + 9 + 1 + name_len + 3 + 1);
+    const uint32_t header_len = (uint32_t)(14 + 1 + name_len + 3 + 1);
     cs_buf_u32(b, header_len + 6);
     cs_buf_u16(b, 2);
     cs_buf_u32(b, header_len);
@@ -167,13 +173,11 @@ static void add_module_front(struct maker *m) {
     }
     m->debug_frame = cs_mk_elf_section(&m->elf, ".debug_frame", SHT_PROGBITS, 0, 1);
     add_debug(m);
-    if (m->abi >= 8) {
-        add_notes(m);
-    }
+    const uint32_t cuinfo = m->abi >= 8 ? add_notes(m) : 0;
     m->info = cs_mk_elf_section(&m->elf, ".nv.info", SHT_INFO, 0, 4);
     at(m, m->info)->link = m->elf.symtab;
     if (m->abi >= 8 && m->sm >= 90) {
-        add_compat(m);
+        add_compat(m, cuinfo);
     }
 }
 
