@@ -223,7 +223,7 @@ static void do_wheel(struct job *job, struct cs_view zip) {
         }
         m->method = cs_u16(zip, at + 10);
         m->bytes = cs_u32(zip, at + 24);
-        at += CENTRAL_BYTES + cs_u16(zip, at + 28) + cs_u16(zip, at + 30) + cs_u16(zip, at + 32);
+        at += 0ull + CENTRAL_BYTES + cs_u16(zip, at + 28) + cs_u16(zip, at + 30) + cs_u16(zip, at + 32);
     }
     qsort(job->members.ptr, job->members.count, sizeof *job->members.ptr, larger_first);
     cs_pool_for(job->pool, job->members.count, 1, do_member, job);
