@@ -123,10 +123,13 @@ static void read_common(struct cs_view h, struct cs_fatbin_entry *e) {
     if (ident_off >= CS_FATBIN_ENTRY_BYTES && cs_view_sub(h, ident_off, ident_len, &text)) {
         e->identifier = (struct cs_str){(const char *)text.ptr, (size_t)text.len};
     }
-    // Options record: u32 offset of the data, u32 its length.
+    // Options record: u32 offset of the data, u32 its length.  A cubin's data (a copy of its
+    // .nv.compat) starts one byte after the offset.
+    const uint64_t skip = e->kind == CS_FATBIN_ELF;
     if (e->kind != CS_FATBIN_CONCAT && e->options_off >= CS_FATBIN_ENTRY_BYTES &&
         cs_view_has(h, e->options_off, 8) &&
-        cs_view_sub(h, cs_u32(h, e->options_off), cs_u32(h, e->options_off + 4ull), &text)) {
+        cs_view_sub(h, cs_u32(h, e->options_off) + skip, cs_u32(h, e->options_off + 4ull),
+                    &text)) {
         e->options = (struct cs_str){(const char *)text.ptr, (size_t)text.len};
     }
 }
@@ -186,10 +189,9 @@ static uint64_t part_extent(struct cs_view sub) {
     const uint64_t options_off = cs_u32(sub, E_OPTIONS);
     if (options_off != 0) {
         end = cs_max_u64(end, options_off + 8);
-        // For a cubin of arch >= 100 the data begins one byte late; the length does not count it.
-        const uint64_t data_end =
-            (uint64_t)cs_u32(sub, options_off) + cs_u32(sub, options_off + 4);
-        end = cs_max_u64(end, data_end);
+        // One byte more than the length: a NUL behind PTX options, a zero before a cubin's data.
+        end = cs_max_u64(end, (uint64_t)cs_u32(sub, options_off) +
+                                  cs_u32(sub, options_off + 4) + 1);
     }
     return (end + 7) & ~7ull;
 }
@@ -266,6 +268,20 @@ enum cs_code cs_fatbin_image(struct cs_codec_ctx *ctx, const struct cs_fatbin_en
     }
     *image = cs_view_of(block, e->image_bytes);
     return CS_OK;
+}
+
+const char *cs_fatbin_kind_name(uint32_t kind) {
+    switch (kind) {
+    case CS_FATBIN_PTX: return "ptx";
+    case CS_FATBIN_ELF: return "sass";
+    case CS_FATBIN_LTOIR: return "ltoir";
+    case CS_FATBIN_MERCURY: return "mercury";
+    case CS_FATBIN_INDEX: return "index";
+    case CS_FATBIN_RELPTX: return "relptx";
+    case CS_FATBIN_TILEIR: return "tileir";
+    case CS_FATBIN_CONCAT: return "concatenated";
+    default: return NULL;
+    }
 }
 
 void cs_fatbin_target_text(uint32_t kind, uint32_t arch, uint64_t flags, char out[24]) {

@@ -102,6 +102,10 @@ enum cs_code cs_fatbin_image(struct cs_codec_ctx *ctx, const struct cs_fatbin_en
                              struct cs_scratch *scratch, struct cs_view *image,
                              struct cs_err *err) CS_MUST_USE;
 
+// "sass", "ptx", "ltoir", "mercury", "index", "relptx", "tileir", "concatenated"; NULL for a kind
+// that we do not know.
+const char *cs_fatbin_kind_name(uint32_t kind);
+
 // "sm_90a" or "compute_90": text of an arch number and flags; out holds at least 24 bytes.
 void cs_fatbin_target_text(uint32_t kind, uint32_t arch, uint64_t flags, char out[24]);
 

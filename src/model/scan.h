@@ -66,6 +66,7 @@ struct cs_worker {
     struct cs_worker *next;
     struct cs_codec_ctx *codec;
     struct cs_scratch scratch;
+    struct cs_scratch zeroed;       // a copy of an image that is changed before it is written
     const uint8_t *concat_payload;  // the concatenated entry that `scratch` holds, or NULL
     struct cs_cubin cubin;
     struct cs_ptx ptx;

@@ -26,6 +26,7 @@ void cs_workers_fini(struct cs_workers *w) {
         w->free = x->next;
         cs_codec_ctx_free(x->codec);
         cs_scratch_fini(&x->scratch);
+        cs_scratch_fini(&x->zeroed);
         cs_cubin_fini(&x->cubin);
         cs_ptx_fini(&x->ptx);
         cs_vec_fini(&x->cells);
