@@ -64,7 +64,8 @@ const struct cs_device_row *cs_device_find(struct cs_device d) {
 }
 
 bool cs_arch_is_tegra(uint16_t arch) {
-    const struct cs_device_row *row = cs_device_find(cs_target_device((struct cs_target){.arch = arch}));
+    const struct cs_device_row *row =
+        cs_device_find(cs_target_device((struct cs_target){.arch = arch}));
     return row && row->tegra;
 }
 
@@ -73,7 +74,7 @@ static const struct {
     uint16_t arch;
     uint16_t members[3];
 } families[] = {
-    {100, {100, 103, 107}}, {101, {110}}, {103, {103, 107}}, {107, {107}},
+    {100, {100, 103, 107}}, {101, {110}},      {103, {103, 107}}, {107, {107}},
     {110, {110}},           {120, {120, 121}}, {121, {121}},
 };
 
@@ -154,33 +155,33 @@ enum cs_fit cs_target_fit(struct cs_target t, struct cs_device device, bool *kno
 
 const char *cs_fit_name(enum cs_fit fit) {
     switch (fit) {
-    case CS_FIT_EXACT: return "exact";
-    case CS_FIT_FAMILY: return "family";
-    case CS_FIT_SAME_MAJOR: return "same-major";
-    case CS_FIT_PTX: return "ptx";
-    case CS_FIT_NO_MAJOR: return "other-major";
-    case CS_FIT_NO_NEWER: return "newer";
-    case CS_FIT_NO_TEGRA: return "tegra-line";
-    case CS_FIT_NO_ARCH: return "other-chip";
-    case CS_FIT_NO_FAMILY: return "other-family";
-    case CS_FIT_NO_RENAMED: return "renamed";
+        case CS_FIT_EXACT: return "exact";
+        case CS_FIT_FAMILY: return "family";
+        case CS_FIT_SAME_MAJOR: return "same-major";
+        case CS_FIT_PTX: return "ptx";
+        case CS_FIT_NO_MAJOR: return "other-major";
+        case CS_FIT_NO_NEWER: return "newer";
+        case CS_FIT_NO_TEGRA: return "tegra-line";
+        case CS_FIT_NO_ARCH: return "other-chip";
+        case CS_FIT_NO_FAMILY: return "other-family";
+        case CS_FIT_NO_RENAMED: return "renamed";
     }
     return "unknown";
 }
 
 const char *cs_fit_phrase(enum cs_fit fit) {
     switch (fit) {
-    case CS_FIT_EXACT: return "is SASS for exactly this chip";
-    case CS_FIT_FAMILY: return "is SASS for its family";
-    case CS_FIT_SAME_MAJOR: return "is SASS of the same major, lower minor";
-    case CS_FIT_PTX: return "is PTX that the driver can compile for it";
-    case CS_FIT_NO_MAJOR: return "is SASS of another major";
-    case CS_FIT_NO_NEWER: return "is for something newer";
-    case CS_FIT_NO_TEGRA: return "is of the same major but on the other side of the Tegra line";
-    case CS_FIT_NO_ARCH: return "is an `a` image, which runs on exactly its own chip";
-    case CS_FIT_NO_FAMILY: return "is an `f` image of another family";
-    case CS_FIT_NO_RENAMED:
-        return "is for 10.1, the old name of 11.0; whether it loads there is not known";
+        case CS_FIT_EXACT: return "is SASS for exactly this chip";
+        case CS_FIT_FAMILY: return "is SASS for its family";
+        case CS_FIT_SAME_MAJOR: return "is SASS of the same major, lower minor";
+        case CS_FIT_PTX: return "is PTX that the driver can compile for it";
+        case CS_FIT_NO_MAJOR: return "is SASS of another major";
+        case CS_FIT_NO_NEWER: return "is for something newer";
+        case CS_FIT_NO_TEGRA: return "is of the same major but on the other side of the Tegra line";
+        case CS_FIT_NO_ARCH: return "is an `a` image, which runs on exactly its own chip";
+        case CS_FIT_NO_FAMILY: return "is an `f` image of another family";
+        case CS_FIT_NO_RENAMED:
+            return "is for 10.1, the old name of 11.0; whether it loads there is not known";
     }
     return "is unknown";
 }

@@ -8,8 +8,9 @@
 
 struct cs_device_row {
     struct cs_device device;
-    bool tegra;            // integrated parts that desktop SASS does not serve, nor the reverse
-    uint16_t toolkit_x10;  // first toolkit with this target; its driver is the first to know the chip
+    bool tegra;  // integrated parts that desktop SASS does not serve, nor the reverse
+    uint16_t
+        toolkit_x10;  // first toolkit with this target; its driver is the first to know the chip
     uint16_t last_branch;  // last driver branch that serves it, 0 = still served
     const char *codename;  // "Hopper"
     const char *products;  // examples
@@ -37,17 +38,17 @@ enum cs_tri cs_family_has(uint16_t arch, struct cs_device d);
 
 // How one image relates to one device, by the name in its header alone.
 enum cs_fit {
-    CS_FIT_EXACT,          // SASS for exactly this chip
-    CS_FIT_FAMILY,         // SASS of an `f` target of a lower minor of the family
-    CS_FIT_SAME_MAJOR,     // plain SASS of the same major, lower minor
-    CS_FIT_PTX,            // PTX that the driver can compile for it
+    CS_FIT_EXACT,       // SASS for exactly this chip
+    CS_FIT_FAMILY,      // SASS of an `f` target of a lower minor of the family
+    CS_FIT_SAME_MAJOR,  // plain SASS of the same major, lower minor
+    CS_FIT_PTX,         // PTX that the driver can compile for it
     // and why not:
-    CS_FIT_NO_MAJOR,       // SASS of another major
-    CS_FIT_NO_NEWER,       // built for something newer than the device
-    CS_FIT_NO_TEGRA,       // same major, but across the desktop / Tegra line
-    CS_FIT_NO_ARCH,        // an `a` image of another chip
-    CS_FIT_NO_FAMILY,      // an `f` image of another family
-    CS_FIT_NO_RENAMED,     // sm_101 code on what is 11.0 today: whether it loads is not known
+    CS_FIT_NO_MAJOR,    // SASS of another major
+    CS_FIT_NO_NEWER,    // built for something newer than the device
+    CS_FIT_NO_TEGRA,    // same major, but across the desktop / Tegra line
+    CS_FIT_NO_ARCH,     // an `a` image of another chip
+    CS_FIT_NO_FAMILY,   // an `f` image of another family
+    CS_FIT_NO_RENAMED,  // sm_101 code on what is 11.0 today: whether it loads is not known
 };
 static inline bool cs_fit_ok(enum cs_fit fit) { return fit <= CS_FIT_PTX; }
 // "exact", "family", "same-major", "ptx", "other-major", ...

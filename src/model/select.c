@@ -15,58 +15,58 @@
 
 const char *cs_outcome_name(enum cs_outcome outcome) {
     switch (outcome) {
-    case CS_OUTCOME_NONE: return "none";
-    case CS_OUTCOME_JIT: return "jit";
-    case CS_OUTCOME_SAME_MAJOR: return "same-major";
-    case CS_OUTCOME_NATIVE: return "native";
+        case CS_OUTCOME_NONE: return "none";
+        case CS_OUTCOME_JIT: return "jit";
+        case CS_OUTCOME_SAME_MAJOR: return "same-major";
+        case CS_OUTCOME_NATIVE: return "native";
     }
     return "none";
 }
 
 const char *cs_select_reason_name(enum cs_select_reason reason) {
     switch (reason) {
-    case CS_SELECT_EXACT: return "exact";
-    case CS_SELECT_FAMILY: return "family";
-    case CS_SELECT_SAME_MAJOR: return "same-major";
-    case CS_SELECT_PTX: return "ptx";
-    case CS_SELECT_EMPTY: return "empty";
-    case CS_SELECT_NO_IMAGE: return "no-image";
-    case CS_SELECT_PTX_TOO_NEW: return "ptx-too-new";
-    case CS_SELECT_CODEC_TOO_NEW: return "codec-too-new";
-    case CS_SELECT_TOOLKIT_TOO_NEW: return "toolkit-too-new";
-    case CS_SELECT_CONCAT_SKIPPED: return "concat-skipped";
-    case CS_SELECT_DRIVER_TOO_OLD: return "driver-too-old";
-    case CS_SELECT_DRIVER_TOO_NEW: return "driver-too-new";
+        case CS_SELECT_EXACT: return "exact";
+        case CS_SELECT_FAMILY: return "family";
+        case CS_SELECT_SAME_MAJOR: return "same-major";
+        case CS_SELECT_PTX: return "ptx";
+        case CS_SELECT_EMPTY: return "empty";
+        case CS_SELECT_NO_IMAGE: return "no-image";
+        case CS_SELECT_PTX_TOO_NEW: return "ptx-too-new";
+        case CS_SELECT_CODEC_TOO_NEW: return "codec-too-new";
+        case CS_SELECT_TOOLKIT_TOO_NEW: return "toolkit-too-new";
+        case CS_SELECT_CONCAT_SKIPPED: return "concat-skipped";
+        case CS_SELECT_DRIVER_TOO_OLD: return "driver-too-old";
+        case CS_SELECT_DRIVER_TOO_NEW: return "driver-too-new";
     }
     return "no-image";
 }
 
 const char *cs_select_reason_phrase(enum cs_select_reason reason) {
     switch (reason) {
-    case CS_SELECT_EXACT: return "SASS for exactly this chip";
-    case CS_SELECT_FAMILY: return "SASS for its family";
-    case CS_SELECT_SAME_MAJOR: return "SASS of the same major, lower minor";
-    case CS_SELECT_PTX: return "PTX, compiled by the driver at first load";
-    case CS_SELECT_EMPTY: return "nothing in it that a driver loads";
-    case CS_SELECT_NO_IMAGE: return "no compatible image";
-    case CS_SELECT_PTX_TOO_NEW: return "the driver is older than the PTX it would compile";
-    case CS_SELECT_CODEC_TOO_NEW: return "the driver cannot decompress the image it picks";
-    case CS_SELECT_TOOLKIT_TOO_NEW: return "the driver is older than the toolkit of the image";
-    case CS_SELECT_CONCAT_SKIPPED: return "the driver skips concatenated entries";
-    case CS_SELECT_DRIVER_TOO_OLD: return "the driver does not know the chip";
-    case CS_SELECT_DRIVER_TOO_NEW: return "the driver no longer serves the chip";
+        case CS_SELECT_EXACT: return "SASS for exactly this chip";
+        case CS_SELECT_FAMILY: return "SASS for its family";
+        case CS_SELECT_SAME_MAJOR: return "SASS of the same major, lower minor";
+        case CS_SELECT_PTX: return "PTX, compiled by the driver at first load";
+        case CS_SELECT_EMPTY: return "nothing in it that a driver loads";
+        case CS_SELECT_NO_IMAGE: return "no compatible image";
+        case CS_SELECT_PTX_TOO_NEW: return "the driver is older than the PTX it would compile";
+        case CS_SELECT_CODEC_TOO_NEW: return "the driver cannot decompress the image it picks";
+        case CS_SELECT_TOOLKIT_TOO_NEW: return "the driver is older than the toolkit of the image";
+        case CS_SELECT_CONCAT_SKIPPED: return "the driver skips concatenated entries";
+        case CS_SELECT_DRIVER_TOO_OLD: return "the driver does not know the chip";
+        case CS_SELECT_DRIVER_TOO_NEW: return "the driver no longer serves the chip";
     }
     return "no compatible image";
 }
 
 const char *cs_floor_cause_name(enum cs_floor_cause cause) {
     switch (cause) {
-    case CS_FLOOR_NONE: return "none";
-    case CS_FLOOR_CHIP: return "chip";
-    case CS_FLOOR_TOOLKIT: return "toolkit";
-    case CS_FLOOR_PTX: return "ptx";
-    case CS_FLOOR_CODEC: return "codec";
-    case CS_FLOOR_CONCAT: return "concat";
+        case CS_FLOOR_NONE: return "none";
+        case CS_FLOOR_CHIP: return "chip";
+        case CS_FLOOR_TOOLKIT: return "toolkit";
+        case CS_FLOOR_PTX: return "ptx";
+        case CS_FLOOR_CODEC: return "codec";
+        case CS_FLOOR_CONCAT: return "concat";
     }
     return "none";
 }
@@ -74,10 +74,10 @@ const char *cs_floor_cause_name(enum cs_floor_cause cause) {
 // 2 SASS, 1 Mercury, 0 PTX, -1 not for drivers.
 static int kind_class(uint32_t kind) {
     switch (kind) {
-    case CS_FATBIN_ELF: return 2;
-    case CS_FATBIN_MERCURY: return 1;
-    case CS_FATBIN_PTX: return 0;
-    default: return -1;
+        case CS_FATBIN_ELF: return 2;
+        case CS_FATBIN_MERCURY: return 1;
+        case CS_FATBIN_PTX: return 0;
+        default: return -1;
     }
 }
 
@@ -131,8 +131,8 @@ static bool is_candidate(const struct cs_select_image *im, struct view_of_driver
 struct pick {
     uint32_t index;  // CS_SELECT_NOTHING when no candidate fits
     enum cs_fit fit;
-    bool certain;    // every step of the choice was measured
-    bool any;        // there was a candidate at all
+    bool certain;  // every step of the choice was measured
+    bool any;      // there was a candidate at all
     uint32_t miss;
     enum cs_fit miss_fit;
 };
@@ -140,16 +140,16 @@ struct pick {
 // How near a misfit is, for the explanation: higher is nearer.
 static int nearness(enum cs_fit fit) {
     switch (fit) {
-    case CS_FIT_NO_RENAMED: return 6;
-    case CS_FIT_NO_TEGRA: return 5;
-    case CS_FIT_NO_ARCH: return 4;
-    case CS_FIT_NO_FAMILY: return 3;
-    case CS_FIT_NO_NEWER: return 2;
-    case CS_FIT_NO_MAJOR: return 1;
-    case CS_FIT_EXACT:
-    case CS_FIT_FAMILY:
-    case CS_FIT_SAME_MAJOR:
-    case CS_FIT_PTX: return 0;
+        case CS_FIT_NO_RENAMED: return 6;
+        case CS_FIT_NO_TEGRA: return 5;
+        case CS_FIT_NO_ARCH: return 4;
+        case CS_FIT_NO_FAMILY: return 3;
+        case CS_FIT_NO_NEWER: return 2;
+        case CS_FIT_NO_MAJOR: return 1;
+        case CS_FIT_EXACT:
+        case CS_FIT_FAMILY:
+        case CS_FIT_SAME_MAJOR:
+        case CS_FIT_PTX: return 0;
     }
     return 0;
 }
@@ -241,8 +241,8 @@ static void set_floor(struct cs_selection *s, const struct cs_select_image *im,
     } else {
         const struct cs_driver sass = cs_sass_driver(im->toolkit_x10);
         // A toolkit older than 11 asks for nothing that we judge; one that is not known might.
-        s->floor_certain = s->floor_certain && (cs_driver_known(sass) || (im->toolkit_x10 &&
-                                                                          im->toolkit_x10 < 110));
+        s->floor_certain = s->floor_certain &&
+                           (cs_driver_known(sass) || (im->toolkit_x10 && im->toolkit_x10 < 110));
         raise_floor(s, sass, CS_FLOOR_TOOLKIT);
     }
     raise_floor(s, cs_codec_driver(im->codec), CS_FLOOR_CODEC);
@@ -282,10 +282,8 @@ static void judge_payload(struct cs_selection *s, const struct cs_select_image *
 
 static struct cs_selection from_pick(const struct cs_select_image *images, struct pick p,
                                      struct cs_device d) {
-    struct cs_selection s = {.index = p.index,
-                             .certain = p.certain,
-                             .miss = CS_SELECT_NOTHING,
-                             .floor_certain = true};
+    struct cs_selection s = {
+        .index = p.index, .certain = p.certain, .miss = CS_SELECT_NOTHING, .floor_certain = true};
     if (p.index == CS_SELECT_NOTHING) {
         s.outcome = CS_OUTCOME_NONE;
         s.reason = p.any ? CS_SELECT_NO_IMAGE : CS_SELECT_EMPTY;
@@ -294,29 +292,29 @@ static struct cs_selection from_pick(const struct cs_select_image *images, struc
         return s;
     }
     switch (p.fit) {
-    case CS_FIT_EXACT:
-        s.outcome = CS_OUTCOME_NATIVE;
-        s.reason = CS_SELECT_EXACT;
-        break;
-    case CS_FIT_FAMILY:
-        s.outcome = CS_OUTCOME_SAME_MAJOR;
-        s.reason = CS_SELECT_FAMILY;
-        break;
-    case CS_FIT_SAME_MAJOR:
-        s.outcome = CS_OUTCOME_SAME_MAJOR;
-        s.reason = CS_SELECT_SAME_MAJOR;
-        break;
-    case CS_FIT_PTX:
-    case CS_FIT_NO_MAJOR:
-    case CS_FIT_NO_NEWER:
-    case CS_FIT_NO_TEGRA:
-    case CS_FIT_NO_ARCH:
-    case CS_FIT_NO_FAMILY:
-    case CS_FIT_NO_RENAMED:
-        CS_ASSERT(p.fit == CS_FIT_PTX);
-        s.outcome = CS_OUTCOME_JIT;
-        s.reason = CS_SELECT_PTX;
-        break;
+        case CS_FIT_EXACT:
+            s.outcome = CS_OUTCOME_NATIVE;
+            s.reason = CS_SELECT_EXACT;
+            break;
+        case CS_FIT_FAMILY:
+            s.outcome = CS_OUTCOME_SAME_MAJOR;
+            s.reason = CS_SELECT_FAMILY;
+            break;
+        case CS_FIT_SAME_MAJOR:
+            s.outcome = CS_OUTCOME_SAME_MAJOR;
+            s.reason = CS_SELECT_SAME_MAJOR;
+            break;
+        case CS_FIT_PTX:
+        case CS_FIT_NO_MAJOR:
+        case CS_FIT_NO_NEWER:
+        case CS_FIT_NO_TEGRA:
+        case CS_FIT_NO_ARCH:
+        case CS_FIT_NO_FAMILY:
+        case CS_FIT_NO_RENAMED:
+            CS_ASSERT(p.fit == CS_FIT_PTX);
+            s.outcome = CS_OUTCOME_JIT;
+            s.reason = CS_SELECT_PTX;
+            break;
     }
     set_floor(&s, &images[p.index], d);
     return s;
@@ -364,8 +362,8 @@ struct cs_selection cs_select(const struct cs_select_image *images, uint32_t cou
     const struct cs_select_env *env = env_given ? env_given : &no_env;
     const struct cs_device d = cs_device_canonical(device);
     struct cs_selection with = select_once(images, count, d, env, false);
-    const enum cs_tri reads = cs_driver_known(env->driver) ? cs_driver_reads_concat(env->driver)
-                                                           : CS_TRI_YES;
+    const enum cs_tri reads =
+        cs_driver_known(env->driver) ? cs_driver_reads_concat(env->driver) : CS_TRI_YES;
     if (reads != CS_TRI_YES && has_concat(images, count)) {
         struct cs_selection without = select_once(images, count, d, env, true);
         if (without.index == CS_SELECT_NOTHING && with.index != CS_SELECT_NOTHING) {

@@ -13,25 +13,25 @@ static const char by_ptxas12[] = "ptxas 12.0 to 12.9";
 static const char by_ptxas13[] = "ptxas 13.0 to 13.5";
 
 static const struct cs_target_row rows[] = {
-    {35, 0, 110, 118, by_cmake},     {37, 0, 110, 118, by_cmake},
-    {50, 0, 110, 129, by_cmake},     {52, 0, 110, 129, by_cmake},
-    {53, 0, 110, 129, by_cmake},     {60, 0, 110, 129, by_cmake},
-    {61, 0, 110, 129, by_cmake},     {62, 0, 110, 129, by_cmake},
-    {70, 0, 110, 129, by_cmake},     {72, 0, 110, 129, by_cmake},
-    {75, 0, 110, 0, by_cmake},       {80, 0, 110, 0, by_cmake},
-    {86, 0, 111, 0, by_cmake},       {87, 0, 114, 0, by_cmake},
-    {88, 0, 130, 0, by_ptxas13},     {89, 0, 118, 0, by_ptxas11},
-    {90, 0, 118, 0, by_ptxas11},     {90, 'a', 120, 0, by_ptxas12},
-    {100, 0, 128, 0, by_ptxas12},    {100, 'a', 128, 0, by_ptxas12},
-    {100, 'f', 129, 0, by_ptxas12},  {101, 0, 128, 129, by_ptxas12},
+    {35, 0, 110, 118, by_cmake},      {37, 0, 110, 118, by_cmake},
+    {50, 0, 110, 129, by_cmake},      {52, 0, 110, 129, by_cmake},
+    {53, 0, 110, 129, by_cmake},      {60, 0, 110, 129, by_cmake},
+    {61, 0, 110, 129, by_cmake},      {62, 0, 110, 129, by_cmake},
+    {70, 0, 110, 129, by_cmake},      {72, 0, 110, 129, by_cmake},
+    {75, 0, 110, 0, by_cmake},        {80, 0, 110, 0, by_cmake},
+    {86, 0, 111, 0, by_cmake},        {87, 0, 114, 0, by_cmake},
+    {88, 0, 130, 0, by_ptxas13},      {89, 0, 118, 0, by_ptxas11},
+    {90, 0, 118, 0, by_ptxas11},      {90, 'a', 120, 0, by_ptxas12},
+    {100, 0, 128, 0, by_ptxas12},     {100, 'a', 128, 0, by_ptxas12},
+    {100, 'f', 129, 0, by_ptxas12},   {101, 0, 128, 129, by_ptxas12},
     {101, 'a', 128, 129, by_ptxas12}, {101, 'f', 129, 129, by_ptxas12},
-    {103, 0, 129, 0, by_ptxas12},    {103, 'a', 129, 0, by_ptxas12},
-    {103, 'f', 129, 0, by_ptxas12},  {107, 0, 134, 0, by_ptxas13},
-    {107, 'a', 134, 0, by_ptxas13},  {107, 'f', 134, 0, by_ptxas13},
-    {110, 0, 130, 0, by_ptxas13},    {110, 'a', 130, 0, by_ptxas13},
-    {110, 'f', 130, 0, by_ptxas13},  {120, 0, 128, 0, by_ptxas12},
-    {120, 'a', 128, 0, by_ptxas12},  {120, 'f', 129, 0, by_ptxas12},
-    {121, 0, 129, 0, by_ptxas12},    {121, 'a', 129, 0, by_ptxas12},
+    {103, 0, 129, 0, by_ptxas12},     {103, 'a', 129, 0, by_ptxas12},
+    {103, 'f', 129, 0, by_ptxas12},   {107, 0, 134, 0, by_ptxas13},
+    {107, 'a', 134, 0, by_ptxas13},   {107, 'f', 134, 0, by_ptxas13},
+    {110, 0, 130, 0, by_ptxas13},     {110, 'a', 130, 0, by_ptxas13},
+    {110, 'f', 130, 0, by_ptxas13},   {120, 0, 128, 0, by_ptxas12},
+    {120, 'a', 128, 0, by_ptxas12},   {120, 'f', 129, 0, by_ptxas12},
+    {121, 0, 129, 0, by_ptxas12},     {121, 'a', 129, 0, by_ptxas12},
     {121, 'f', 129, 0, by_ptxas12},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -56,9 +56,7 @@ bool cs_target_in_toolkit(uint16_t arch, char suffix, uint16_t toolkit_x10) {
            (row->last_x10 == 0 || toolkit_x10 <= row->last_x10);
 }
 
-uint16_t cs_target_other_name(uint16_t arch) {
-    return arch == 101 ? 110 : arch == 110 ? 101 : 0;
-}
+uint16_t cs_target_other_name(uint16_t arch) { return arch == 101 ? 110 : arch == 110 ? 101 : 0; }
 
 void cs_target_text(struct cs_target t, char out[CS_TARGET_TEXT_BYTES]) {
     const char suffix[2] = {t.suffix, '\0'};

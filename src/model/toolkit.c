@@ -3,41 +3,57 @@
 // Sources.  PTX ISA: each toolkit's own ptxas (11.7 on), NVIDIA's PTX ISA release notes before.
 // Drivers: the "CUDA Toolkit and corresponding driver versions" table of NVIDIA's release notes
 // up to 13.3; from 13.4 on the driver comes apart from the toolkit, so only its branch is known.
-// zstd: nvcc's manual (not before CUDA 12.4's drivers).  Concatenated entries: docs/format/fatbin.md.
+// zstd: nvcc's manual (not before CUDA 12.4's drivers).  Concatenated entries:
+// docs/format/fatbin.md.
 #include "model/toolkit.h"
 
 #include <stdio.h>
 
 #include "base/num.h"
 
-#define V3(b, m, p) {.branch = (b), .minor = (m), .patch = (p), .parts = 3}
-#define V2(b, m) {.branch = (b), .minor = (m), .parts = 2}
-#define V1(b) {.branch = (b), .parts = 1}
+#define V3(b, m, p) \
+    { .branch = (b), .minor = (m), .patch = (p), .parts = 3 }
+#define V2(b, m) \
+    { .branch = (b), .minor = (m), .parts = 2 }
+#define V1(b) \
+    { .branch = (b), .parts = 1 }
 
 static const char notes[] = "CUDA release notes, toolkit and driver versions";
 static const char quoted[] = "quotations of the 13.3 release notes";
 static const char builds[] = "first public builds seen, 615.71.09 and 620.70.06";
 
 static const struct cs_toolkit_row rows[] = {
-    {110, 70, V3(450, 51, 5), true, notes},   {111, 71, V2(455, 23), true, notes},
-    {112, 72, V3(460, 27, 3), true, notes},   {113, 73, V3(465, 19, 1), true, notes},
-    {114, 74, V3(470, 42, 1), true, notes},   {115, 75, V3(495, 29, 5), true, notes},
-    {116, 76, V3(510, 39, 1), true, notes},   {117, 77, V3(515, 43, 4), true, notes},
-    {118, 78, V3(520, 61, 5), true, notes},   {120, 80, V3(525, 60, 13), true, notes},
-    {121, 81, V3(530, 30, 2), true, notes},   {122, 82, V3(535, 54, 3), true, notes},
-    {123, 83, V3(545, 23, 6), true, notes},   {124, 84, V3(550, 54, 14), true, notes},
-    {125, 85, V3(555, 42, 2), true, notes},   {126, 85, V3(560, 28, 3), true, notes},
+    {110, 70, V3(450, 51, 5), true, notes},
+    {111, 71, V2(455, 23), true, notes},
+    {112, 72, V3(460, 27, 3), true, notes},
+    {113, 73, V3(465, 19, 1), true, notes},
+    {114, 74, V3(470, 42, 1), true, notes},
+    {115, 75, V3(495, 29, 5), true, notes},
+    {116, 76, V3(510, 39, 1), true, notes},
+    {117, 77, V3(515, 43, 4), true, notes},
+    {118, 78, V3(520, 61, 5), true, notes},
+    {120, 80, V3(525, 60, 13), true, notes},
+    {121, 81, V3(530, 30, 2), true, notes},
+    {122, 82, V3(535, 54, 3), true, notes},
+    {123, 83, V3(545, 23, 6), true, notes},
+    {124, 84, V3(550, 54, 14), true, notes},
+    {125, 85, V3(555, 42, 2), true, notes},
+    {126, 85, V3(560, 28, 3), true, notes},
     {127, 86, V1(565), false, "R565 drivers report CUDA 12.7"},
-    {128, 87, V2(570, 26), true, notes},      {129, 88, V3(575, 51, 3), true, notes},
-    {130, 90, V3(580, 65, 6), true, notes},   {131, 91, V3(590, 44, 1), true, notes},
-    {132, 92, V3(595, 45, 4), true, notes},   {133, 93, V3(610, 43, 2), true, quoted},
-    {134, 94, V1(615), true, builds},         {135, 95, V1(620), true, builds},
+    {128, 87, V2(570, 26), true, notes},
+    {129, 88, V3(575, 51, 3), true, notes},
+    {130, 90, V3(580, 65, 6), true, notes},
+    {131, 91, V3(590, 44, 1), true, notes},
+    {132, 92, V3(595, 45, 4), true, notes},
+    {133, 93, V3(610, 43, 2), true, quoted},
+    {134, 94, V1(615), true, builds},
+    {135, 95, V1(620), true, builds},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const struct cs_driver zstd_driver = V3(550, 54, 14);
-static const struct cs_driver concat_fails = V3(580, 159, 4);   // measured on an H200: error 209
-static const struct cs_driver concat_loads = V3(615, 71, 9);    // third-party report, RTX 4090
+static const struct cs_driver concat_fails = V3(580, 159, 4);  // measured on an H200: error 209
+static const struct cs_driver concat_loads = V3(615, 71, 9);   // third-party report, RTX 4090
 
 const struct cs_toolkit_row *cs_toolkit_table(uint32_t *count) {
     *count = ROWS;
@@ -87,12 +103,12 @@ bool cs_version_parse_x10(struct cs_str text, uint16_t *out) {
 
 void cs_driver_text(struct cs_driver d, char out[CS_DRIVER_TEXT_BYTES]) {
     switch (d.parts) {
-    case 1: snprintf(out, CS_DRIVER_TEXT_BYTES, "R%u", d.branch); break;
-    case 2: snprintf(out, CS_DRIVER_TEXT_BYTES, "%u.%02u", d.branch, d.minor); break;
-    case 3:
-        snprintf(out, CS_DRIVER_TEXT_BYTES, "%u.%02u.%02u", d.branch, d.minor, d.patch);
-        break;
-    default: snprintf(out, CS_DRIVER_TEXT_BYTES, "unknown"); break;
+        case 1: snprintf(out, CS_DRIVER_TEXT_BYTES, "R%u", d.branch); break;
+        case 2: snprintf(out, CS_DRIVER_TEXT_BYTES, "%u.%02u", d.branch, d.minor); break;
+        case 3:
+            snprintf(out, CS_DRIVER_TEXT_BYTES, "%u.%02u.%02u", d.branch, d.minor, d.patch);
+            break;
+        default: snprintf(out, CS_DRIVER_TEXT_BYTES, "unknown"); break;
     }
 }
 
@@ -223,10 +239,10 @@ uint16_t cs_driver_ptx_isa(struct cs_driver d) {
 struct cs_driver cs_sass_driver(uint16_t toolkit_x10) {
     // CUDA compatibility guide, "minor version compatibility": the branch that opened the major.
     switch (toolkit_x10 / 10) {
-    case 11: return (struct cs_driver)V1(450);
-    case 12: return (struct cs_driver)V1(525);
-    case 13: return (struct cs_driver)V1(580);
-    default: return (struct cs_driver){0};
+        case 11: return (struct cs_driver)V1(450);
+        case 12: return (struct cs_driver)V1(525);
+        case 13: return (struct cs_driver)V1(580);
+        default: return (struct cs_driver){0};
     }
 }
 
@@ -254,4 +270,6 @@ enum cs_tri cs_driver_reads_concat(struct cs_driver d) {
     return cs_driver_cmp(d, concat_fails) <= 0 ? CS_TRI_NO : CS_TRI_UNKNOWN;
 }
 
-struct cs_driver cs_concat_driver(void) { return concat_loads; }
+struct cs_driver cs_concat_driver(void) {
+    return concat_loads;
+}

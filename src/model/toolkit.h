@@ -21,7 +21,8 @@ enum { CS_DRIVER_TEXT_BYTES = 24 };
 // "550.54.14", "570.26", "R615", "unknown".
 void cs_driver_text(struct cs_driver d, char out[CS_DRIVER_TEXT_BYTES]);
 // Accepts 550.54.14, 570.26, 550, R550, r550, cuda12.4 ("CUDA 12.4").
-enum cs_code cs_driver_parse(struct cs_str text, struct cs_driver *out, struct cs_err *err) CS_MUST_USE;
+enum cs_code cs_driver_parse(struct cs_str text, struct cs_driver *out,
+                             struct cs_err *err) CS_MUST_USE;
 static inline bool cs_driver_known(struct cs_driver d) { return d.parts != 0; }
 // <0, 0, >0.  When either side is a branch alone, branches are all that is compared: a bare branch
 // stands for its releases, the first of which is the one the toolkits' notes name.

@@ -62,7 +62,8 @@ static uint32_t container(const char *text, struct cs_select_image out[MAX]) {
     return count;
 }
 
-static struct cs_selection run(const char *text, const char *device, const char *driver, bool force) {
+static struct cs_selection run(const char *text, const char *device, const char *driver,
+                               bool force) {
     struct cs_select_image images[MAX];
     const uint32_t count = container(text, images);
     struct cs_device d;
@@ -104,12 +105,18 @@ static void test_measured(void **state) {
         {"sm_90 compute_90a", "9.0", "580.159.04", CS_OUTCOME_NATIVE, 0, CS_SELECT_EXACT, true},
         {"sm_90 compute_80", "9.0", "580.159.04", CS_OUTCOME_NATIVE, 0, CS_SELECT_EXACT, true},
         {"sm_80 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
-        {"compute_80:isa90 compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
-        {"compute_90:isa90 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
-        {"compute_80:isa90 compute_89:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
-        {"compute_89:isa90 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
-        {"compute_90:isa90 compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
-        {"compute_90a:isa90 compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
+        {"compute_80:isa90 compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX,
+         true},
+        {"compute_90:isa90 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX,
+         true},
+        {"compute_80:isa90 compute_89:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX,
+         true},
+        {"compute_89:isa90 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX,
+         true},
+        {"compute_90:isa90 compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1,
+         CS_SELECT_PTX, true},
+        {"compute_90a:isa90 compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0,
+         CS_SELECT_PTX, true},
         {"compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
         {"sm_100f", "9.0", "580.159.04", CS_OUTCOME_NONE, -1, CS_SELECT_NO_IMAGE, true},
         {"sm_80", "9.0", "580.159.04", CS_OUTCOME_NONE, -1, CS_SELECT_NO_IMAGE, true},
@@ -118,10 +125,12 @@ static void test_measured(void **state) {
         {"sm_90:4", "9.0", "580.159.04", CS_OUTCOME_NATIVE, 0, CS_SELECT_EXACT, true},
         {"compute_90:z:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
         // concatenated entries on that driver
-        {"sm_80:c:z sm_90:c:z", "9.0", "580.159.04", CS_OUTCOME_NONE, -1, CS_SELECT_CONCAT_SKIPPED, true},
+        {"sm_80:c:z sm_90:c:z", "9.0", "580.159.04", CS_OUTCOME_NONE, -1, CS_SELECT_CONCAT_SKIPPED,
+         true},
         {"compute_80:c:z:isa90 compute_90:c:z:isa90", "9.0", "580.159.04", CS_OUTCOME_NONE, -1,
          CS_SELECT_CONCAT_SKIPPED, true},
-        {"sm_80:c:z sm_90:c:z compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 2, CS_SELECT_PTX, true},
+        {"sm_80:c:z sm_90:c:z compute_90:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 2,
+         CS_SELECT_PTX, true},
     };
     CHECK(rows, false);
     static const struct row forced[] = {
@@ -129,7 +138,8 @@ static void test_measured(void **state) {
         {"sm_90 compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
         {"sm_90 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
         {"sm_80 compute_80:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
-        {"compute_90:isa90 compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1, CS_SELECT_PTX, true},
+        {"compute_90:isa90 compute_90a:isa90", "9.0", "580.159.04", CS_OUTCOME_JIT, 1,
+         CS_SELECT_PTX, true},
         {"sm_90", "9.0", "580.159.04", CS_OUTCOME_NONE, -1, CS_SELECT_EMPTY, true},
     };
     CHECK(forced, true);
@@ -182,7 +192,8 @@ static void test_drivers(void **state) {
         {"compute_80:isa92", "9.0", "580.65.06", CS_OUTCOME_NONE, 0, CS_SELECT_PTX_TOO_NEW, true},
         {"compute_80:isa90", "9.0", "580.65.06", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, true},
         // it commits to the nearest PTX, though an older one would load
-        {"compute_80:isa70 compute_90:isa92", "9.0", "580.65.06", CS_OUTCOME_NONE, 1, CS_SELECT_PTX_TOO_NEW, true},
+        {"compute_80:isa70 compute_90:isa92", "9.0", "580.65.06", CS_OUTCOME_NONE, 1,
+         CS_SELECT_PTX_TOO_NEW, true},
         {"compute_80:isa99", "9.0", "580.65.06", CS_OUTCOME_NONE, 0, CS_SELECT_PTX_TOO_NEW, true},
         {"compute_80:isa99", "9.0", "R800", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, false},
         {"compute_80", "9.0", "580.65.06", CS_OUTCOME_JIT, 0, CS_SELECT_PTX, false},
@@ -205,8 +216,10 @@ static void test_drivers(void **state) {
         {"sm_87:cuda126", "8.7", "cuda12.6", CS_OUTCOME_NATIVE, 0, CS_SELECT_EXACT, true},
         {"compute_87:isa87", "8.7", "cuda12.6", CS_OUTCOME_NONE, 0, CS_SELECT_PTX_TOO_NEW, true},
         // concatenated: unknown between 580.159.04 and 615.71.09, and then the worse answer
-        {"sm_80:c sm_90:c compute_90:isa90", "9.0", "590.44.01", CS_OUTCOME_JIT, 2, CS_SELECT_PTX, false},
-        {"sm_80:c sm_90:c", "9.0", "590.44.01", CS_OUTCOME_NONE, -1, CS_SELECT_CONCAT_SKIPPED, false},
+        {"sm_80:c sm_90:c compute_90:isa90", "9.0", "590.44.01", CS_OUTCOME_JIT, 2, CS_SELECT_PTX,
+         false},
+        {"sm_80:c sm_90:c", "9.0", "590.44.01", CS_OUTCOME_NONE, -1, CS_SELECT_CONCAT_SKIPPED,
+         false},
         {"sm_80:c sm_90:c", "9.0", "615.71.09", CS_OUTCOME_NATIVE, 1, CS_SELECT_EXACT, true},
         {"sm_80:c sm_90:c", "9.0", "", CS_OUTCOME_NATIVE, 1, CS_SELECT_EXACT, true},
         {"sm_90 sm_80:c", "9.0", "590.44.01", CS_OUTCOME_NATIVE, 0, CS_SELECT_EXACT, true},
@@ -252,9 +265,9 @@ static void test_near_miss(void **state) {
         uint32_t miss;
         enum cs_fit fit;
     } rows[] = {
-        {"sm_80 sm_86", "8.7", 0, CS_FIT_NO_TEGRA},      // U21
+        {"sm_80 sm_86", "8.7", 0, CS_FIT_NO_TEGRA},           // U21
         {"sm_80 sm_90a sm_100a", "10.3", 2, CS_FIT_NO_ARCH},  // U19
-        {"sm_75 sm_80", "7.0", 0, CS_FIT_NO_NEWER},      // U33
+        {"sm_75 sm_80", "7.0", 0, CS_FIT_NO_NEWER},           // U33
         {"sm_90a sm_80", "10.0", 0, CS_FIT_NO_ARCH},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -273,11 +286,11 @@ static void test_shadowed(void **state) {
         {"sm_90 sm_90a", "x."},
         {"sm_90a sm_90", ".x"},
         {"sm_80 sm_90 sm_90a", ".x."},
-        {"sm_100 sm_100a", ".."},             // 10.3 and 10.7 still run sm_100
+        {"sm_100 sm_100a", ".."},  // 10.3 and 10.7 still run sm_100
         {"sm_100 sm_100a sm_103 sm_107", "x..."},
-        {"sm_100 sm_100f", ".."},             // never measured
+        {"sm_100 sm_100f", ".."},  // never measured
         {"sm_80 sm_86 sm_89", "..."},
-        {"compute_90 compute_90a", ".."},     // 10.0 runs PTX 90
+        {"compute_90 compute_90a", ".."},  // 10.0 runs PTX 90
         {"compute_90 sm_90a", ".."},
         {"compute_80 sm_80 compute_90", "..."},  // 8.7 runs PTX 80
         {"compute_80 sm_80 sm_87 compute_90", "x..."},
@@ -285,12 +298,12 @@ static void test_shadowed(void **state) {
         {"compute_120 sm_120", ".."},
         {"compute_100 sm_100 compute_120 sm_120", "...."},  // 11.0 runs PTX 100
         {"compute_100 sm_100 sm_110 compute_120 sm_120", "x...."},
-        {"sm_88 sm_89", ".."},                // 8.8 may exist
+        {"sm_88 sm_89", ".."},  // 8.8 may exist
         {"sm_90 sm_90", ".x"},
         {"compute_90 compute_90", "x."},
         {"lto sm_90 sm_90a tile", ".x.."},
         {"sm_90:c sm_90a:c", "x."},
-        {"sm_90:c sm_90a:c sm_90", "x.."},    // an old driver sees the last one alone
+        {"sm_90:c sm_90a:c sm_90", "x.."},  // an old driver sees the last one alone
         {"sm_130 compute_130", ".."},
         {"", ""},
     };
@@ -312,14 +325,15 @@ static void test_shadowed(void **state) {
 // Removing what is shadowed changes nothing on any device under any driver.
 static void test_shadowed_is_free(void **state) {
     (void)state;
-    static const char *const pool[] = {"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90",
-                                       "sm_90a", "sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a",
-                                       "sm_103f", "sm_110", "sm_120", "sm_120f", "sm_121a", "compute_75",
-                                       "compute_80", "compute_89", "compute_90", "compute_90a",
-                                       "compute_100f", "compute_103", "compute_120", "sm_90:c", "sm_80:c",
-                                       "compute_90:c", "sm_90a:c", "sm_101", "merc_90", "sm_72"};
-    static const char *const drivers[] = {"", "450.80.02", "550.54.14", "580.159.04", "595.45.04",
-                                          "615.71.09"};
+    static const char *const pool[] = {
+        "sm_75",       "sm_80",       "sm_86",      "sm_87",      "sm_88",        "sm_89",
+        "sm_90",       "sm_90a",      "sm_100",     "sm_100a",    "sm_100f",      "sm_103",
+        "sm_103a",     "sm_103f",     "sm_110",     "sm_120",     "sm_120f",      "sm_121a",
+        "compute_75",  "compute_80",  "compute_89", "compute_90", "compute_90a",  "compute_100f",
+        "compute_103", "compute_120", "sm_90:c",    "sm_80:c",    "compute_90:c", "sm_90a:c",
+        "sm_101",      "merc_90",     "sm_72"};
+    static const char *const drivers[] = {"",           "450.80.02", "550.54.14",
+                                          "580.159.04", "595.45.04", "615.71.09"};
     uint64_t seed = 88172645463325252ull;
     uint32_t removed = 0;
     for (int round = 0; round < 4000; round++) {
@@ -349,7 +363,8 @@ static void test_shadowed_is_free(void **state) {
             for (size_t k = 0; k < sizeof drivers / sizeof drivers[0]; k++) {
                 struct cs_select_env env = {0};
                 if (*drivers[k]) {
-                    assert_int_equal(cs_driver_parse(cs_str_from(drivers[k]), &env.driver, NULL), CS_OK);
+                    assert_int_equal(cs_driver_parse(cs_str_from(drivers[k]), &env.driver, NULL),
+                                     CS_OK);
                 }
                 const struct cs_selection a = cs_select(images, count, devices[d].device, &env);
                 const struct cs_selection b = cs_select(kept, kept_count, devices[d].device, &env);

@@ -37,8 +37,8 @@ static void test_target_texts(void **state) {
         cs_target_text(target(good[i]), text);
         assert_string_equal(text, good[i]);
     }
-    static const char *const bad[] = {"",       "sm_",     "sm_9",     "sm_90b",   "sm_90aa",
-                                      "SM_90",  "sm_90 ",  " sm_90",   "compute_", "sm_090",
+    static const char *const bad[] = {"",       "sm_",      "sm_9",      "sm_90b",   "sm_90aa",
+                                      "SM_90",  "sm_90 ",   " sm_90",    "compute_", "sm_090",
                                       "lto_90", "sm_12345", "compute90", "sm-90"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct cs_target t;
@@ -54,7 +54,8 @@ static void test_target_texts(void **state) {
         cs_target_dotted(t, text);
         assert_string_equal(text, dotted[i]);
     }
-    static const char *const bad_dotted[] = {"9", "9.", ".9", "9.0b", "9.10", "09.0", "9.0+PTX", "9.00"};
+    static const char *const bad_dotted[] = {"9",    "9.",   ".9",      "9.0b",
+                                             "9.10", "09.0", "9.0+PTX", "9.00"};
     for (size_t i = 0; i < sizeof bad_dotted / sizeof bad_dotted[0]; i++) {
         struct cs_target t;
         if (cs_target_parse_dotted(cs_str_from(bad_dotted[i]), &t)) {
@@ -65,8 +66,8 @@ static void test_target_texts(void **state) {
 
 static void test_target_order(void **state) {
     (void)state;
-    static const char *const ascending[] = {"sm_90",  "compute_90",  "sm_90a", "compute_90a",
-                                            "sm_100", "sm_100a",     "sm_100f", "sm_103"};
+    static const char *const ascending[] = {"sm_90",  "compute_90", "sm_90a",  "compute_90a",
+                                            "sm_100", "sm_100a",    "sm_100f", "sm_103"};
     for (size_t i = 0; i < 8; i++) {
         for (size_t j = 0; j < 8; j++) {
             const int got = cs_target_cmp(target(ascending[i]), target(ascending[j]));
@@ -87,8 +88,7 @@ static void test_toolkit_targets(void **state) {
         {114, 117, "35 37 50 52 53 60 61 62 70 72 75 80 86 87"},
         {118, 118, "35 37 50 52 53 60 61 62 70 72 75 80 86 87 89 90"},
         {120, 127, "50 52 53 60 61 62 70 72 75 80 86 87 89 90 90a"},
-        {128, 128,
-         "50 52 53 60 61 62 70 72 75 80 86 87 89 90 90a 100 100a 101 101a 120 120a"},
+        {128, 128, "50 52 53 60 61 62 70 72 75 80 86 87 89 90 90a 100 100a 101 101a 120 120a"},
         {129, 129,
          "50 52 53 60 61 62 70 72 75 80 86 87 89 90 90a 100 100a 100f 101 101a 101f 103 103a 103f "
          "120 120a 120f 121 121a 121f"},
@@ -117,8 +117,9 @@ static void test_toolkit_targets(void **state) {
     }
     for (uint32_t i = 0; i < count; i++) {
         assert_non_null(table[i].source);
-        assert_true(i == 0 || cs_target_cmp((struct cs_target){table[i - 1].arch, table[i - 1].suffix, false},
-                                            (struct cs_target){table[i].arch, table[i].suffix, false}) < 0);
+        assert_true(i == 0 ||
+                    cs_target_cmp((struct cs_target){table[i - 1].arch, table[i - 1].suffix, false},
+                                  (struct cs_target){table[i].arch, table[i].suffix, false}) < 0);
     }
     assert_null(cs_target_find(80, 'a'));
     assert_false(cs_target_in_toolkit(130, 0, 135));
@@ -190,19 +191,21 @@ static void test_driver_parse(void **state) {
     static const struct {
         const char *in, *out;
     } good[] = {
-        {"550.54.14", "550.54.14"}, {"580.159.04", "580.159.04"}, {"570.26", "570.26"},
-        {"550", "R550"},            {"R615", "R615"},             {"r615", "R615"},
-        {"cuda12.4", "550.54.14"},  {"CUDA 12.4", "550.54.14"},   {"cuda-13.5", "R620"},
-        {"cuda13", "580.65.06"},    {"580.65.6", "580.65.06"},
+        {"550.54.14", "550.54.14"}, {"580.159.04", "580.159.04"},
+        {"570.26", "570.26"},       {"550", "R550"},
+        {"R615", "R615"},           {"r615", "R615"},
+        {"cuda12.4", "550.54.14"},  {"CUDA 12.4", "550.54.14"},
+        {"cuda-13.5", "R620"},      {"cuda13", "580.65.06"},
+        {"580.65.6", "580.65.06"},
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         char text[CS_DRIVER_TEXT_BYTES];
         cs_driver_text(driver(good[i].in), text);
         assert_string_equal(text, good[i].out);
     }
-    static const char *const bad[] = {"",      "550.",     "550..1", "550.1.2.3", "x",     "R550.54",
-                                      "12.4",  "99",       "-1",     "550 ",      "cuda",  "cuda11.9",
-                                      "99999", "550.54.x", "R",      "cuda12.40", "cuda "};
+    static const char *const bad[] = {
+        "",     "550.", "550..1",   "550.1.2.3", "x",        "R550.54", "12.4",      "99",   "-1",
+        "550 ", "cuda", "cuda11.9", "99999",     "550.54.x", "R",       "cuda12.40", "cuda "};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct cs_driver d;
         struct cs_err err = {0};
@@ -258,9 +261,9 @@ static void test_floors(void **state) {
     static const struct {
         const char *device;
         uint16_t branch;
-    } chips[] = {{"8.0", 0},    {"8.6", 455},  {"8.9", 520},  {"9.0", 520},  {"10.0", 570},
-                 {"12.0", 570}, {"10.3", 575}, {"12.1", 575}, {"10.7", 615}, {"8.7", 0},
-                 {"11.0", 0},   {"13.0", 0}};
+    } chips[] = {{"8.0", 0},    {"8.6", 455},  {"8.9", 520},  {"9.0", 520},
+                 {"10.0", 570}, {"12.0", 570}, {"10.3", 575}, {"12.1", 575},
+                 {"10.7", 615}, {"8.7", 0},    {"11.0", 0},   {"13.0", 0}};
     for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
         assert_int_equal(cs_device_driver(device(chips[i].device)).branch, chips[i].branch);
     }
@@ -268,8 +271,8 @@ static void test_floors(void **state) {
 
 static void test_devices(void **state) {
     (void)state;
-    static const char *const known[] = {"5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0",
-                                        "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0",
+    static const char *const known[] = {"5.0",  "5.2",  "5.3",  "6.0",  "6.1",  "6.2", "7.0",
+                                        "7.2",  "7.5",  "8.0",  "8.6",  "8.7",  "8.9", "9.0",
                                         "10.0", "10.3", "10.7", "11.0", "12.0", "12.1"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         assert_non_null(cs_device_find(device(known[i])));
@@ -373,20 +376,27 @@ static void test_fit(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bool known;
-        const enum cs_fit fit = cs_target_fit(target(rows[i].target), device(rows[i].device), &known);
+        const enum cs_fit fit =
+            cs_target_fit(target(rows[i].target), device(rows[i].device), &known);
         if (fit != rows[i].fit || known != rows[i].known) {
-            fail_msg("%s on %s: %s, known %d", rows[i].target, rows[i].device, cs_fit_name(fit), known);
+            fail_msg("%s on %s: %s, known %d", rows[i].target, rows[i].device, cs_fit_name(fit),
+                     known);
         }
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_target_texts),   cmocka_unit_test(test_target_order),
-        cmocka_unit_test(test_toolkit_targets), cmocka_unit_test(test_toolkit_rows),
-        cmocka_unit_test(test_ptx_unknown),    cmocka_unit_test(test_driver_parse),
-        cmocka_unit_test(test_driver_cmp),     cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_devices),        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_target_texts),
+        cmocka_unit_test(test_target_order),
+        cmocka_unit_test(test_toolkit_targets),
+        cmocka_unit_test(test_toolkit_rows),
+        cmocka_unit_test(test_ptx_unknown),
+        cmocka_unit_test(test_driver_parse),
+        cmocka_unit_test(test_driver_cmp),
+        cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_families),
         cmocka_unit_test(test_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
