@@ -8,7 +8,7 @@
 //   at white space
 #include <stdio.h>
 
-#include "base/num.h"
+#include "base/suggest.h"
 #include "model/archlist_impl.h"
 
 #define MAX_TEXT_BYTES (64 * (uint64_t)1024 * 1024)
@@ -39,26 +39,6 @@ static const struct {
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 enum { NEAR_MAX = 32 };  // longest word that a suggestion is looked for
-
-// Levenshtein distance of two short words.
-static uint32_t distance(struct cs_str a, struct cs_str b) {
-    uint32_t row[NEAR_MAX + 1];
-    CS_ASSERT(b.len <= NEAR_MAX);
-    for (uint32_t j = 0; j <= b.len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a.len; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = (uint32_t)i;
-        for (size_t j = 1; j <= b.len; j++) {
-            const uint32_t change = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
-            diagonal = row[j];
-            const uint32_t one = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < one ? change : one;
-        }
-    }
-    return row[b.len];
-}
 
 static void spell(enum cs_notation notation, struct cs_target t, char out[CS_TARGET_TEXT_BYTES]) {
     switch (notation) {
@@ -124,7 +104,7 @@ bool cs_arch_nearest(enum cs_notation notation, struct cs_str token, char *out, 
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s", tail);
         // A word with the same number is nearer than any other; of these, one of the same length.
         const struct cs_str candidate = cs_str_from(text);
-        const uint32_t cost = distance(token, candidate) * 4 +
+        const uint32_t cost = (uint32_t)cs_edit_distance(token, candidate) * 4 +
                               (row->arch == number              ? 0
                                : row->arch / 10u == number / 10 ? 4
                                                                 : 8) +
@@ -136,7 +116,7 @@ bool cs_arch_nearest(enum cs_notation notation, struct cs_str token, char *out, 
         }
     }
     for (uint32_t i = 0; notation == CS_NOTATION_TORCH && i < FAMILIES; i++) {
-        const uint32_t cost = distance(token, cs_str_from(families[i].name)) * 4;
+        const uint32_t cost = (uint32_t)cs_edit_distance(token, cs_str_from(families[i].name)) * 4;
         if (cost < best) {
             best = cost;
             same_number = false;

@@ -1,6 +1,6 @@
 // Selection: the driver's choice among the images of one container.
 //
-// Order of preference, with how each is known (docs/format/fatbin.md, "run-time rules"):
+// Order of preference, with how each is known (docs/format/selection.md):
 //   1. only images whose header name fits the device (NVIDIA's compatibility guides);
 //   2. SASS before Mercury (0x10) before PTX (third-party measurement; SASS before PTX on an H200);
 //   3. the nearest lower arch (measured for PTX on an H200, for SASS by a third party);

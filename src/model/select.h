@@ -1,6 +1,6 @@
 // Selection: which image of a container the driver runs on a device, and what that needs.
 //
-// The rules are measured (docs/format/fatbin.md, "run-time rules"; runs on an H200) or, where
+// The rules are measured (docs/format/selection.md; runs on an H200) or, where
 // marked so, taken from third parties.  The driver judges by entry headers, picks ONE image, and
 // stays with it: if that image then cannot be loaded there is no second choice.
 // Relocatable containers (__nv_relfatbin) are not loaded by the driver; do not ask about them.

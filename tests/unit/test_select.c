@@ -96,7 +96,7 @@ static void check_rows(const struct row *rows, size_t count, bool force) {
 }
 #define CHECK(rows, force) check_rows(rows, sizeof(rows) / sizeof(rows)[0], force)
 
-// docs/format/fatbin.md, "which image runs on 9.0": both orders where both were tried.
+// docs/format/selection.md: both orders where both were tried.
 static void test_measured(void **state) {
     (void)state;
     static const struct row rows[] = {
