@@ -13,7 +13,7 @@ fatbinary=${FATBINARY:?set FATBINARY to a fatbinary of toolkit 13.4 or newer}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A copy of the toolkit's tree by links, with nvcc itself copied so that it looks for its tools here.
+# The toolkit's tree by links, with nvcc itself copied so that it looks for its tools here.
 mkdir -p "$work/newer/bin"
 for f in "$cuda"/*; do
     [ "$(basename "$f")" = bin ] || ln -s "$f" "$work/newer/"

@@ -12,11 +12,13 @@ import zipfile
 
 def main():
     folder, name, version, tag = pathlib.Path(sys.argv[1]), *sys.argv[2:5]
-    files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    files = {p.relative_to(folder).as_posix(): p.read_bytes()
+             for p in sorted(folder.rglob("*")) if p.is_file()}
     info = f"{name}-{version}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n"
-        "Summary: A small CUDA package that ships its device code in every form\nLicense: Apache-2.0\n"
+        "Summary: A small CUDA package that ships its device code in every form\n"
+        "License: Apache-2.0\n"
     ).encode()
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: pack.py\nRoot-Is-Purelib: false\nTag: {tag}\n"

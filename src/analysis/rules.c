@@ -35,10 +35,9 @@ static const struct cs_rule rules[] = {
         .slug = "missing-declared-target",
         .severity = CS_SEVERITY_ERROR,
         .summary = "a target of the declared arch list is in no image of a container",
-        .cause =
-            "The build was asked for the target, yet the container was made without it: the "
-            "source has an arch list of its own, a flag was overridden by a later one, or the "
-            "object came out of a compiler cache that did not look at the flags.",
+        .cause = "The build was asked for the target, yet the container was made without it: the "
+                 "source has an arch list of its own, a flag was overridden by a later one, or the "
+                 "object came out of a compiler cache that did not look at the flags.",
         .example = "--declared '8.0 9.0+PTX'; the container holds sm_80 and sm_90",
         .cure = "Look at the compile command of the source (`cuslim arch lint` reads it), or "
                 "correct the declared list.",
@@ -93,9 +92,10 @@ static const struct cs_rule rules[] = {
         .slug = "concatenated-image",
         .severity = CS_SEVERITY_WARNING,
         .summary = "images are joined in a concatenated entry that older drivers skip",
-        .cause = "fatbinary 13.4 and newer can join images before compressing them (`nvcc "
-                 "--concat`). Driver 580.159.04 passes over such an entry and fails with error 209, "
-                 "or silently takes PTX beside it.",
+        .cause =
+            "fatbinary 13.4 and newer can join images before compressing them (`nvcc "
+            "--concat`). Driver 580.159.04 passes over such an entry and fails with error 209, "
+            "or silently takes PTX beside it.",
         .example = "kind 0x100 with six parts, sm_75 to sm_90a",
         .cure = "`cuslim slim --split-concatenated` makes plain entries of the parts; or promise "
                 "a driver that reads them.",
@@ -161,9 +161,10 @@ static const struct cs_rule rules[] = {
         .slug = "zip-invalid",
         .severity = CS_SEVERITY_ERROR,
         .summary = "the wheel's ZIP structure is one that an index or an installer refuses",
-        .cause = "Duplicate names, local and central headers that differ, wrong ZIP64 fields, bytes "
-                 "after the end record or between members: readers disagree on such files, "
-                 "which is why package indexes reject them.",
+        .cause =
+            "Duplicate names, local and central headers that differ, wrong ZIP64 fields, bytes "
+            "after the end record or between members: readers disagree on such files, "
+            "which is why package indexes reject them.",
         .example = "two members named pkg/__init__.py",
         .cure = "Pack the wheel again from its unpacked files.",
     },
@@ -205,8 +206,9 @@ static const struct cs_rule rules[] = {
         .slug = "unsupported-format",
         .severity = CS_SEVERITY_ERROR,
         .summary = "the input is of a kind that is recognised but not read",
-        .cause = "Windows libraries (PE) keep device code in another layout. Reporting zero kernels "
-                 "would be wrong, so the input counts as not judged.",
+        .cause =
+            "Windows libraries (PE) keep device code in another layout. Reporting zero kernels "
+            "would be wrong, so the input counts as not judged.",
         .example = "pkg/_C.pyd is a Windows library",
         .cure = "Judge the Linux wheel of the same release.",
     },

@@ -98,7 +98,8 @@ enum cs_code cs_buf_check(const struct cs_buf *b, struct cs_err *err) {
     if (b->failed == CS_OK) {
         return CS_OK;
     }
-    return cs_fail(err, b->failed, b->failed == CS_LIMIT ? "buffer limit of %zu bytes exceeded"
-                                                         : "no memory for a buffer (limit %zu bytes)",
+    return cs_fail(err, b->failed,
+                   b->failed == CS_LIMIT ? "buffer limit of %zu bytes exceeded"
+                                         : "no memory for a buffer (limit %zu bytes)",
                    b->max);
 }

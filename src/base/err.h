@@ -1,9 +1,9 @@
 // Errors: a caller-owned record of what failed, with the chain of places from outermost to root.
 //
-// Every fallible function returns `enum cs_code` and takes `struct cs_err *err` last (NULL allowed).
-// The function that notices the problem calls cs_fail(); each caller on the way out may call
-// cs_wrap() to add where it was.  Nothing here allocates, prints or keeps state, so a record may
-// live on any thread's stack.
+// Every fallible function returns `enum cs_code` and takes `struct cs_err *err` last (NULL
+// allowed). The function that notices the problem calls cs_fail(); each caller on the way out may
+// call cs_wrap() to add where it was.  Nothing here allocates, prints or keeps state, so a record
+// may live on any thread's stack.
 #ifndef CS_BASE_ERR_H
 #define CS_BASE_ERR_H
 
@@ -54,8 +54,8 @@ void cs_err_clear(struct cs_err *err);
 enum cs_code cs_fail(struct cs_err *err, enum cs_code code, const char *fmt, ...) CS_PRINTF(3, 4);
 
 // The same, with the byte offset of the trouble; printed as "at offset 0x...".
-enum cs_code cs_fail_at(struct cs_err *err, enum cs_code code, uint64_t offset, const char *fmt, ...)
-    CS_PRINTF(4, 5);
+enum cs_code cs_fail_at(struct cs_err *err, enum cs_code code, uint64_t offset, const char *fmt,
+                        ...) CS_PRINTF(4, 5);
 
 // The same for a failed system call: appends strerror(errno).
 enum cs_code cs_fail_errno(struct cs_err *err, const char *fmt, ...) CS_PRINTF(2, 3);

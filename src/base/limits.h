@@ -9,21 +9,21 @@
 #define CS_GIB ((uint64_t)1 << 30)
 
 enum {
-    CS_MAX_ELF_SECTIONS = 1 << 20,      // cubins with 20,000 kernels have about 200,000
+    CS_MAX_ELF_SECTIONS = 1 << 20,  // cubins with 20,000 kernels have about 200,000
     CS_MAX_ELF_SEGMENTS = 1 << 12,
-    CS_MAX_CONTAINERS = 1 << 20,        // per file
-    CS_MAX_IMAGES = 1 << 22,            // per run
-    CS_MAX_PARTS = 1 << 12,             // images in one concatenated entry
-    CS_MAX_IMAGE_KERNELS = 1 << 17,     // per image
-    CS_MAX_KERNELS = 1 << 23,           // per run
+    CS_MAX_CONTAINERS = 1 << 20,     // per file
+    CS_MAX_IMAGES = 1 << 22,         // per run
+    CS_MAX_PARTS = 1 << 12,          // images in one concatenated entry
+    CS_MAX_IMAGE_KERNELS = 1 << 17,  // per image
+    CS_MAX_KERNELS = 1 << 23,        // per run
     CS_MAX_ZIP_MEMBERS = 1 << 20,
     CS_MAX_AR_MEMBERS = 1 << 20,
-    CS_MAX_NESTING = 3,                 // wheel > archive > object; an archive in an archive is refused
+    CS_MAX_NESTING = 3,  // wheel > archive > object; an archive in an archive is refused
     CS_MAX_DIR_DEPTH = 64,
     CS_MAX_DIR_FILES = 1 << 20,
-    CS_MAX_NAME_BYTES = 1 << 20,        // symbol names; the longest real one seen has 13,000
-    CS_MAX_DEMANGLE_BYTES = 1 << 17,    // a longer name stays mangled; real ones end at 13,000
-    CS_MAX_PATH_BYTES = 1 << 14,        // member names
+    CS_MAX_NAME_BYTES = 1 << 20,      // symbol names; the longest real one seen has 13,000
+    CS_MAX_DEMANGLE_BYTES = 1 << 17,  // a longer name stays mangled; real ones end at 13,000
+    CS_MAX_PATH_BYTES = 1 << 14,      // member names
     CS_MAX_JSON_DEPTH = 64,
 };
 

@@ -5,6 +5,8 @@
 
 #include "base/num.h"
 
+enum { FRACTION_DIGITS_MAX = 18 };
+
 void cs_size_text(uint64_t bytes, char out[CS_SIZE_TEXT_BYTES]) {
     const uint64_t kib = 1 << 10, mib = 1 << 20;
     if (bytes < kib) {
@@ -53,13 +55,15 @@ static bool unit_factor(struct cs_str unit, uint64_t *factor) {
     return true;
 }
 
-// Digits from *at on; false when there is none or the value leaves 64 bits.
+// Digits from *at on; false when there is none or the value leaves 64 bits.  *scale receives ten to
+// the number of digits, wrapped around when that leaves 64 bits.
 static bool digits(struct cs_str text, size_t *at, uint64_t *value, uint64_t *scale) {
     const size_t start = *at;
     *value = 0;
     *scale = 1;
     for (; *at < text.len && text.ptr[*at] >= '0' && text.ptr[*at] <= '9'; (*at)++) {
-        if (!cs_mul_u64(*value, 10, value) || !cs_mul_u64(*scale, 10, scale) ||
+        *scale *= 10;
+        if (!cs_mul_u64(*value, 10, value) ||
             !cs_add_u64(*value, (uint64_t)(text.ptr[*at] - '0'), value)) {
             return false;
         }
@@ -69,14 +73,13 @@ static bool digits(struct cs_str text, size_t *at, uint64_t *value, uint64_t *sc
 
 bool cs_size_parse(struct cs_str text, uint64_t *bytes) {
     size_t at = 0;
-    uint64_t whole, fraction = 0, scale = 1, factor;
-    if (!digits(text, &at, &whole, &scale)) {
+    uint64_t whole, fraction = 0, scale = 1, factor, unused;
+    if (!digits(text, &at, &whole, &unused)) {
         return false;
     }
-    scale = 1;
     if (at < text.len && text.ptr[at] == '.') {
-        at++;
-        if (!digits(text, &at, &fraction, &scale)) {
+        const size_t start = ++at;
+        if (!digits(text, &at, &fraction, &scale) || at - start > FRACTION_DIGITS_MAX) {
             return false;
         }
     }

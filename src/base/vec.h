@@ -20,8 +20,9 @@
 // Untyped core: grows to hold `extra` more, returns the first new element (zeroed) or NULL.
 void *cs_vec_grow(void **ptr, size_t *count, size_t *cap, size_t extra, size_t elem_size);
 
-#define cs_vec_push(v) \
-    ((__typeof__((v)->ptr))cs_vec_grow((void **)&(v)->ptr, &(v)->count, &(v)->cap, 1, sizeof *(v)->ptr))
+#define cs_vec_push(v)                                                                \
+    ((__typeof__((v)->ptr))cs_vec_grow((void **)&(v)->ptr, &(v)->count, &(v)->cap, 1, \
+                                       sizeof *(v)->ptr))
 #define cs_vec_push_n(v, n)                                                                   \
     ((__typeof__((v)->ptr))cs_vec_grow((void **)&(v)->ptr, &(v)->count, &(v)->cap, (size_t)(n), \
                                        sizeof *(v)->ptr))

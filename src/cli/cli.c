@@ -19,7 +19,8 @@
 
 enum { EXIT_GATE = 1, EXIT_USAGE = 2, LINE_MAX_BYTES = 8192, THREADS_MAX = 256 };
 
-static const char *const format_names[] = {"text", "json", "csv", "markdown", "html", "github", NULL};
+static const char *const format_names[] = {"text", "json",   "csv", "markdown",
+                                           "html", "github", NULL};
 static const char *const when_names[] = {"auto", "always", "never", NULL};
 
 #define COMMON(kind, name, letter, field, metavar, ...) \

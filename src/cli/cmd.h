@@ -44,8 +44,10 @@ struct cs_cmd {
     const void *defaults;              // an options struct to start from; NULL = all zero
     uint16_t args_min, args_max;       // CS_ARGS_ANY = no maximum
     unsigned flags;
-    const struct cs_cmd *const *subs;  // ends with NULL; or NULL.  A sub's name is the first argument.
-    enum cs_code (*run)(struct cs_cli *cli, const void *opts, struct cs_err *err);  // NULL: subs only
+    const struct cs_cmd *const
+        *subs;  // ends with NULL; or NULL.  A sub's name is the first argument.
+    enum cs_code (*run)(struct cs_cli *cli, const void *opts,
+                        struct cs_err *err);  // NULL: subs only
 };
 
 // All commands, in the order of help; ends with NULL.

@@ -1,5 +1,5 @@
-// GNU-style command lines: --long, --long=value, --long value, --no-flag, -x, -xyz, -o FILE, -oFILE,
-// options and arguments in any order, "--" ends options, "-" is an argument.
+// GNU-style command lines: --long, --long=value, --long value, --no-flag, -x, -xyz, -o FILE,
+// -oFILE, options and arguments in any order, "--" ends options, "-" is an argument.
 #include "cli/opt.h"
 
 #include "base/mem.h"
@@ -81,7 +81,8 @@ static enum cs_code store_value(const struct cs_opt *opt, void *field, const cha
     case CS_OPT_SIZE:
         return cs_size_parse(text, field)
                    ? CS_OK
-                   : cs_fail(err, CS_USAGE, "'%s' is no size; write 300MiB, 1.5GiB or 100MB", value);
+                   : cs_fail(err, CS_USAGE, "'%s' is no size; write 300MiB, 1.5GiB or 100MB",
+                             value);
     case CS_OPT_TOP:
         if (cs_str_eq(text, CS_STR("all"))) {
             *(uint64_t *)field = UINT64_MAX;

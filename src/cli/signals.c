@@ -49,7 +49,8 @@ static void handle(int sig, void (*handler)(int), int flags) {
 static void on_crash(int sig) {
     (void)sig;
     cs_outfile_remove_all();
-    say("\ncuslim: internal error: the program crashed; this is a bug in cuslim, please report it\n");
+    say("\ncuslim: internal error: the program crashed; this is a bug in cuslim, please report "
+        "it\n");
     _exit(EXIT_CODE_BUG);
 }
 

@@ -90,8 +90,9 @@ void cs_meter_update(uint64_t done_bytes, uint64_t total_bytes) {
     const uint64_t shown = cs_min_u64(done_bytes, total_bytes);
     cs_size_text(shown, done);
     cs_size_text(total_bytes, total);
-    const int len = snprintf(line, sizeof line, "\r\x1b[K%3llu %%  %s of %s",
-                             (unsigned long long)cs_muldiv_u64(shown, 100, total_bytes), done, total);
+    const int len =
+        snprintf(line, sizeof line, "\r\x1b[K%3llu %%  %s of %s",
+                 (unsigned long long)cs_muldiv_u64(shown, 100, total_bytes), done, total);
     atomic_store(&meter.drawn, true);
     const ssize_t ignored = write(STDERR_FILENO, line, (size_t)len);
     (void)ignored;

@@ -1,8 +1,8 @@
 // Cubin: what the bytes of one device ELF belong to.
 //
 // cs_cubin_read() cuts the whole image into pieces.  Every byte is in exactly one piece; a piece
-// belongs to one kernel (or device function), or to the module as a whole.  Layout knowledge and how
-// it was established: docs/format/cubin.md.
+// belongs to one kernel (or device function), or to the module as a whole.  Layout knowledge and
+// how it was established: docs/format/cubin.md.
 #ifndef CS_FORMAT_CUBIN_H
 #define CS_FORMAT_CUBIN_H
 

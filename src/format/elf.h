@@ -16,7 +16,8 @@ struct cs_elf_section {
     uint32_t index;
     uint32_t name_off;  // in the section name table
     uint32_t type;
-    uint64_t flags, addr, off, size;  // off and size as written; content only through cs_elf_content
+    uint64_t flags, addr;
+    uint64_t off, size;  // as written; content only through cs_elf_content
     uint32_t link, info;
     uint64_t align, entsize;
 };
@@ -67,7 +68,8 @@ struct cs_elf_segment cs_elf_segment(const struct cs_elf *elf, uint32_t index);
 
 struct cs_str cs_elf_section_name(const struct cs_elf *elf, const struct cs_elf_section *s);
 
-// The bytes of a section in the file; empty for SHT_NOBITS and SHT_NULL.  False when it leaves the file.
+// The bytes of a section in the file; empty for SHT_NOBITS and SHT_NULL.  False when it leaves the
+// file.
 bool cs_elf_content(const struct cs_elf *elf, const struct cs_elf_section *s, struct cs_view *out);
 
 // First section of that name; false when there is none.  Linear: for a handful of look-ups.

@@ -1,8 +1,8 @@
 // ELF relocations: what a loader or linker will write where.
 //
-// Two kinds of tables are read: the dynamic relocations of a library or executable (DT_RELA, DT_REL,
-// DT_JMPREL and the packed DT_RELR), and the relocation sections of an object file.  Only 64-bit
-// pointers matter here; every other type is passed on as CS_ELFRELOC_OTHER.
+// Two kinds of tables are read: the dynamic relocations of a library or executable (DT_RELA,
+// DT_REL, DT_JMPREL and the packed DT_RELR), and the relocation sections of an object file.  Only
+// 64-bit pointers matter here; every other type is passed on as CS_ELFRELOC_OTHER.
 // Spec: gABI chapter 4 "Relocation" and chapter 5 "Dynamic Section", the RELR proposal in the gABI
 // group; x86-64 psABI table 4.9 and the AArch64 ELF ABI for type numbers.
 #ifndef CS_FORMAT_ELFRELOC_H

@@ -89,7 +89,8 @@ enum cs_code cs_fatbin_open(struct cs_view container, struct cs_fatbin_iter *it,
                             struct cs_err *err) {
     uint64_t bytes;
     if (!header_ok(container, &bytes)) {
-        return cs_fail_at(err, CS_FORMAT, 0, "no fatbin container header, or it reaches past the end");
+        return cs_fail_at(err, CS_FORMAT, 0,
+                          "no fatbin container header, or it reaches past the end");
     }
     *it = (struct cs_fatbin_iter){cs_view_at(container, 0, bytes), CS_FATBIN_HEADER_BYTES, 0};
     return CS_OK;

@@ -40,7 +40,8 @@ void cs_json_knull(struct cs_json *j, const char *key);
 // Reader.  Opaque jansson values; borrowed pointers live as long as the document.
 struct cs_jdoc;
 struct cs_jval;  // any value
-enum cs_code cs_jdoc_parse(struct cs_view text, struct cs_jdoc **out, struct cs_err *err) CS_MUST_USE;
+enum cs_code cs_jdoc_parse(struct cs_view text, struct cs_jdoc **out,
+                           struct cs_err *err) CS_MUST_USE;
 void cs_jdoc_free(struct cs_jdoc *d);
 const struct cs_jval *cs_jdoc_root(const struct cs_jdoc *d);
 // NULL-safe look-ups: a missing or wrongly typed value gives NULL, false, 0 or an empty text.
@@ -48,7 +49,8 @@ const struct cs_jval *cs_jget(const struct cs_jval *object, const char *key);
 uint64_t cs_jcount(const struct cs_jval *array_or_object);
 const struct cs_jval *cs_jat(const struct cs_jval *array, uint64_t index);
 // Members of an object in file order.
-bool cs_jmember(const struct cs_jval *object, uint64_t index, struct cs_str *key, const struct cs_jval **value);
+bool cs_jmember(const struct cs_jval *object, uint64_t index, struct cs_str *key,
+                const struct cs_jval **value);
 bool cs_jis_null(const struct cs_jval *v);
 bool cs_jbool(const struct cs_jval *v, bool *out);
 bool cs_ju64(const struct cs_jval *v, uint64_t *out);

@@ -1,7 +1,7 @@
 // The inventory itself: merging scans, and the front door cs_inventory_add().
 //
-// Scans are made in any order on any thread; merging is sequential and in the order of members, so the
-// result never depends on timing.  Wheels: inventory_wheel.c; folders: inventory_dir.c.
+// Scans are made in any order on any thread; merging is sequential and in the order of members, so
+// the result never depends on timing.  Wheels: inventory_wheel.c; folders: inventory_dir.c.
 
 #include <string.h>
 #include <sys/stat.h>
@@ -95,7 +95,9 @@ struct shift {
     uint32_t input, member, container, image, kernel;
 };
 
-static uint32_t shifted(uint32_t index, uint32_t by) { return index == CS_NONE ? CS_NONE : index + by; }
+static uint32_t shifted(uint32_t index, uint32_t by) {
+    return index == CS_NONE ? CS_NONE : index + by;
+}
 
 static uint32_t section_id(struct cs_inventory *inv, const struct cs_scan *s, uint32_t section) {
     return cs_intern_add(&inv->names, cs_intern_text(&s->sections, section));

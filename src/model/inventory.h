@@ -43,7 +43,8 @@ struct cs_input {
     uint32_t first_member, member_count;
 };
 
-// One file that was read: a library, a member of a wheel, a file of a folder, an object in an archive.
+// One file that was read: a library, a member of a wheel, a file of a folder, an object in an
+// archive.
 struct cs_member {
     uint32_t input;
     uint32_t parent;           // the archive an object lies in, or CS_NONE
@@ -60,9 +61,9 @@ struct cs_member {
 };
 
 enum cs_wrapper_kind {
-    CS_WRAPPER_NONE,     // no wrapper points here: library with its own table, link stub, loose file
-    CS_WRAPPER_PLAIN,    // version 1
-    CS_WRAPPER_LINKED,   // version 2, device-linked
+    CS_WRAPPER_NONE,    // no wrapper points here: library with its own table, link stub, loose file
+    CS_WRAPPER_PLAIN,   // version 1
+    CS_WRAPPER_LINKED,  // version 2, device-linked
 };
 
 // How the source name of a container is known, best first.
@@ -120,7 +121,7 @@ struct cs_image {
     struct cs_str options;
     struct cs_hash128 hash;  // of the decompressed image; zero when not read
     bool relocatable;        // ET_REL cubin
-    bool read;               // kernels and parts are known (false: header depth, opaque, or damaged)
+    bool read;  // kernels and parts are known (false: header depth, opaque, or damaged)
     uint32_t first_kernel, kernel_count;
     struct cs_str problem;
 };

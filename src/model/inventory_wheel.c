@@ -1,8 +1,8 @@
-// Wheels: every member is probed, device code is inflated and scanned, and the ZIP structure between
-// the members is owned too, so that all leaves add up to the size of the wheel.
+// Wheels: every member is probed, device code is inflated and scanned, and the ZIP structure
+// between the members is owned too, so that all leaves add up to the size of the wheel.
 //
-// Members are read in parallel, the largest first; each inflated block lives only while its member is
-// scanned.  With wheel bytes asked for, positions in the deflate stream are recorded on the way.
+// Members are read in parallel, the largest first; each inflated block lives only while its member
+// is scanned.  With wheel bytes asked for, positions in the deflate stream are recorded on the way.
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // Finding device code in one file, and owning every other byte.
 //
-// The file is first cut into regions (ELF sections, headers, gaps) that partition it; each region is
-// then searched at 8-byte steps for fatbin containers and bare cubins.  A container counts only when
-// its header is right and its entries walk exactly to its end: stray magics in code stay host bytes.
-// Real libraries keep containers in .nv_fatbin, __nv_relfatbin, .ldata, .rodata and .cask_resource
-// (docs/format/fatbin.md), so no section is skipped.
+// The file is first cut into regions (ELF sections, headers, gaps) that partition it; each region
+// is then searched at 8-byte steps for fatbin containers and bare cubins.  A container counts only
+// when its header is right and its entries walk exactly to its end: stray magics in code stay host
+// bytes. Real libraries keep containers in .nv_fatbin, __nv_relfatbin, .ldata, .rodata and
+// .cask_resource (docs/format/fatbin.md), so no section is skipped.
 
 #include <stdlib.h>
 

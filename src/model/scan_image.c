@@ -1,7 +1,7 @@
 // Walking images: decompress, cut into pieces, and hand each kernel its bytes.
 //
-// Runs on many threads at once, one image a call; results go into cs_pending.walked and are merged in
-// order afterwards.  Three kinds of bytes per piece:
+// Runs on many threads at once, one image a call; results go into cs_pending.walked and are merged
+// in order afterwards.  Three kinds of bytes per piece:
 //   image_bytes  the piece itself, decompressed
 //   file_bytes   the same for a plain image; a share of the payload for a compressed one
 //   wheel_bytes  its place in the deflate stream for a plain image; a share for a compressed one
@@ -174,7 +174,8 @@ static void describe_cubin(struct cs_image *image, const struct cs_cubin *c, boo
     image->toolkit_x10 = c->toolkit_x10;
     image->relocatable = c->relocatable;
     if (!in_container) {
-        // A bare cubin says `a` in .nv.compat; `f` is not in the file at all (docs/format/cubin.md).
+        // A bare cubin says `a` in .nv.compat; `f` is not in the file at all
+        // (docs/format/cubin.md).
         image->target = (struct cs_target){(uint16_t)c->sm, c->accelerated ? 'a' : '\0', false};
     }
 }

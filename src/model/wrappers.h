@@ -1,9 +1,9 @@
 // Wrappers: the 24-byte records by which a program registers its containers.
 //
 // A wrapper says where its container is by a pointer, and a pointer in a finished file can be kept
-// in a relocation's addend, in memory, or in both; which one a loader believes depends on the linker
-// that made the file.  This module resolves it the way the loader will: relocation first, memory
-// second.  docs/format/elf-subset.md has the table of linkers.
+// in a relocation's addend, in memory, or in both; which one a loader believes depends on the
+// linker that made the file.  This module resolves it the way the loader will: relocation first,
+// memory second.  docs/format/elf-subset.md has the table of linkers.
 #ifndef CS_MODEL_WRAPPERS_H
 #define CS_MODEL_WRAPPERS_H
 

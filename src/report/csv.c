@@ -1,8 +1,8 @@
 // The CSV renderer (RFC 4180, but lines end in LF): the document's main table with full values.
 //
-// One file holds one table, so that any reader takes it: the first table that is not secondary, or
-// the findings where there is no table.  A text field that a spreadsheet would run as a formula is
-// given a leading apostrophe.
+// One file holds one table, so that any reader takes it: the first table that is not secondary;
+// where there is none, the findings; without these, facts and paragraphs as two columns.  A text
+// field that a spreadsheet would run as a formula is given a leading apostrophe.
 #include "report/clean.h"
 #include "report/render.h"
 
@@ -61,6 +61,32 @@ static void findings_csv(const struct cs_doc *d, struct cs_buf *out, struct cs_b
     }
 }
 
+static void facts_csv(const struct cs_doc *d, struct cs_buf *out, struct cs_buf *tmp) {
+    cs_buf_adds(out, "name,value\n");
+    for (size_t i = 0; i < d->blocks.count; i++) {
+        const struct cs_block *b = &d->blocks.ptr[i];
+        for (uint32_t f = b->first; f < b->first + b->count; f++) {
+            const struct cs_fact *fact = &d->facts.ptr[f];
+            text_field(out, tmp, cs_str_from(fact->label), false);
+            cs_render_raw_cell(tmp, fact->type, &fact->cell);
+            field(out, tmp, cs_col_is_text(fact->type), true);
+        }
+        if (b->type == CS_BLOCK_TEXT) {
+            text_field(out, tmp, cs_str_from(b->title), false);
+            text_field(out, tmp, b->text, true);
+        }
+    }
+}
+
+static bool has_block(const struct cs_doc *d, enum cs_block_type type) {
+    for (size_t i = 0; i < d->blocks.count; i++) {
+        if (d->blocks.ptr[i].type == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cs_render_csv(const struct cs_doc *d, struct cs_buf *out) {
     const struct cs_table *table = NULL;
     for (size_t i = 0; i < d->blocks.count && !table; i++) {
@@ -72,8 +98,10 @@ void cs_render_csv(const struct cs_doc *d, struct cs_buf *out) {
     cs_buf_init(&tmp, out->max);
     if (table) {
         table_csv(table, out, &tmp);
-    } else {
+    } else if (has_block(d, CS_BLOCK_FINDING)) {
         findings_csv(d, out, &tmp);
+    } else {
+        facts_csv(d, out, &tmp);
     }
     cs_render_reuse(out, &tmp);
     cs_buf_fini(&tmp);

@@ -85,15 +85,29 @@ struct cs_cell *cs_table_row(struct cs_table *t) {
     return row;
 }
 
+// The first name column, or where there is none, the first text column.
+static uint32_t label_column(const struct cs_table *t) {
+    uint32_t label = t->col_count;
+    for (uint32_t i = t->col_count; i-- > 0;) {
+        if (t->cols[i].type == CS_COL_NAME) {
+            label = i;
+        }
+    }
+    for (uint32_t i = 0; i < t->col_count && label == t->col_count; i++) {
+        if (t->cols[i].type == CS_COL_TEXT) {
+            label = i;
+        }
+    }
+    return label;
+}
+
 struct cs_cell *cs_table_others(struct cs_table *t, uint64_t count) {
     t->others = count;
     struct cs_cell *row = cs_table_row(t);
-    for (uint32_t i = 0; i < t->col_count; i++) {
-        if (cs_col_is_text(t->cols[i].type)) {
-            row[i] = cs_cell_str(cs_doc_printf(t->doc, "[%llu other%s]", (unsigned long long)count,
+    const uint32_t label = label_column(t);
+    if (label < t->col_count) {
+        row[label] = cs_cell_str(cs_doc_printf(t->doc, "[%llu other%s]", (unsigned long long)count,
                                                count == 1 ? "" : "s"));
-            break;
-        }
     }
     return row;
 }

@@ -7,13 +7,16 @@
 #include "report/clean.h"
 #include "report/render.h"
 
-// Message text of a command: only '%' needs an escape once line breaks are gone.
+// Message text of a command: once line breaks are gone, '%' needs an escape, and "##[" would start
+// an old-style command of its own.
 static void escaped(struct cs_buf *out, struct cs_buf *tmp, struct cs_str s) {
     cs_render_reuse(out, tmp);
     cs_clean(tmp, s);
     for (size_t i = 0; i < tmp->len; i++) {
         if (tmp->ptr[i] == '%') {
             cs_buf_adds(out, "%25");
+        } else if (tmp->ptr[i] == '#' && tmp->ptr[i + 1] == '#') {
+            cs_buf_adds(out, "\\x23");
         } else {
             cs_buf_addc(out, tmp->ptr[i]);
         }

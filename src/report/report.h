@@ -70,7 +70,7 @@ struct cs_table {
     const struct cs_col *cols;
     uint32_t col_count;
     CS_VEC(struct cs_cell) cells;  // row by row
-    uint64_t others;               // rows left out: the last row stands for them ("[n others]")
+    uint64_t others;               // rows left out, for which the last row stands
     bool secondary;                // a by-product: not the table that CSV shows
 };
 
@@ -89,7 +89,13 @@ struct cs_doc_finding {
     struct cs_str advice;      // may be empty
 };
 
-enum cs_block_type { CS_BLOCK_FACTS, CS_BLOCK_TABLE, CS_BLOCK_TEXT, CS_BLOCK_NOTE, CS_BLOCK_FINDING };
+enum cs_block_type {
+    CS_BLOCK_FACTS,
+    CS_BLOCK_TABLE,
+    CS_BLOCK_TEXT,
+    CS_BLOCK_NOTE,
+    CS_BLOCK_FINDING
+};
 
 struct cs_block {
     enum cs_block_type type;
@@ -120,8 +126,8 @@ struct cs_table *cs_doc_table(struct cs_doc *d, const char *title, const struct 
                               uint32_t col_count);
 // The cells of a new row, all of them `none`.  Valid until the next row.  Never NULL.
 struct cs_cell *cs_table_row(struct cs_table *t);
-// The closing row that stands for `count` rows left out; its name is made by the renderer, in the
-// first text column.  Nothing may follow it.
+// The closing row that stands for `count` rows left out; "[n others]" is written
+// into its first name column.  Nothing may follow it.
 struct cs_cell *cs_table_others(struct cs_table *t, uint64_t count);
 uint64_t cs_table_rows(const struct cs_table *t);
 

@@ -131,7 +131,8 @@ static void put_facts(struct text *t, const struct cs_fact *facts, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         labels = cs_max_u64(labels, strlen(facts[i].label));
         if (!cs_col_is_text(facts[i].type)) {
-            values = cs_max_u64(values, cs_clean_width(cell_text(t, facts[i].type, &facts[i].cell)));
+            values =
+                cs_max_u64(values, cs_clean_width(cell_text(t, facts[i].type, &facts[i].cell)));
         }
     }
     const size_t room = t->width > labels + GAP ? t->width - labels - GAP : NAME_MIN;

@@ -1,5 +1,5 @@
-// Cubin builder for tests.  Section kinds, types, links and records follow docs/format/cubin.md, which
-// was checked on the output of ptxas 11.8 to 13.0.  Code bytes are pseudo-random.
+// Cubin builder for tests.  Section kinds, types, links and records follow docs/format/cubin.md,
+// which was checked on the output of ptxas 11.8 to 13.0.  Code bytes are pseudo-random.
 #include "build/mk_cubin.h"
 
 #include "base/mem.h"
@@ -33,8 +33,12 @@ struct maker {
     uint32_t debug_frame, rel_frame, info, constant3, constant4, merc_symtab;
 };
 
-static uint32_t code_bytes(const struct cs_mk_kernel *k) { return k->code_bytes ? k->code_bytes : 128; }
-static uint32_t param_bytes(const struct cs_mk_kernel *k) { return k->param_bytes ? k->param_bytes : 8; }
+static uint32_t code_bytes(const struct cs_mk_kernel *k) {
+    return k->code_bytes ? k->code_bytes : 128;
+}
+static uint32_t param_bytes(const struct cs_mk_kernel *k) {
+    return k->param_bytes ? k->param_bytes : 8;
+}
 static uint32_t registers(const struct cs_mk_kernel *k) { return k->registers ? k->registers : 8; }
 static uint32_t param_base(const struct maker *m) {
     return m->sm >= 100 ? 0x380 : m->sm >= 90 ? 0x210 : 0x160;
@@ -209,8 +213,8 @@ static void add_kernel_sections(struct maker *m) {
     m->rel_frame = cs_mk_elf_section(&m->elf, m->rela ? ".rela.debug_frame" : ".rel.debug_frame",
                                      m->rela ? SHT_RELA : SHT_REL, SHF_INFO_LINK, 8);
     if (c->constant3_bytes) {
-        m->constant3 = cs_mk_elf_section(&m->elf, ".nv.constant3",
-                                         m->abi >= 8 ? SHT_PROGBITS : SHT_CONSTANT0 + 3, SHF_ALLOC, 4);
+        m->constant3 = cs_mk_elf_section(
+            &m->elf, ".nv.constant3", m->abi >= 8 ? SHT_PROGBITS : SHT_CONSTANT0 + 3, SHF_ALLOC, 4);
         cs_mk_code(&at(m, m->constant3)->data, c->constant3_bytes, 3);
     }
     for (size_t i = 0; i < c->kernel_count; i++) {
@@ -256,8 +260,9 @@ static void add_data_sections(struct maker *m) {
         const struct cs_mk_kernel *k = &c->kernels[i];
         if (!k->function) {
             struct slot *s = &m->slots.ptr[i];
-            s->constant0 = add(m, ".nv.constant0.", k->name,
-                               m->abi >= 8 ? SHT_PROGBITS : SHT_CONSTANT0, SHF_ALLOC | SHF_INFO_LINK, 4);
+            s->constant0 =
+                add(m, ".nv.constant0.", k->name, m->abi >= 8 ? SHT_PROGBITS : SHT_CONSTANT0,
+                    SHF_ALLOC | SHF_INFO_LINK, 4);
             cs_buf_pad(&at(m, s->constant0)->data, '\0', param_base(m) + param_bytes(k));
         }
     }
@@ -274,12 +279,14 @@ static void add_mercury(struct maker *m) {
         s->capmerc = add(m, ".nv.capmerc.text.", k->name, SHT_CAPMERC, SHF_MERC, 16);
         cs_mk_code(&at(m, s->capmerc)->data, code_bytes(k) / 5 + 14, seed_of(k) + 1);
     }
-    const uint32_t frame = cs_mk_elf_section(&m->elf, ".nv.merc.debug_frame", SHT_PROGBITS, SHF_MERC, 1);
+    const uint32_t frame =
+        cs_mk_elf_section(&m->elf, ".nv.merc.debug_frame", SHT_PROGBITS, SHF_MERC, 1);
     cs_mk_code(&at(m, frame)->data, 112 * c->kernel_count, 6);
     for (size_t i = 0; i < c->kernel_count; i++) {
         const struct cs_mk_kernel *k = &c->kernels[i];
         struct slot *s = &m->slots.ptr[i];
-        s->merc_info = add(m, ".nv.merc.nv.info.", k->name, SHT_MERC_INFO, SHF_MERC | SHF_INFO_LINK, 4);
+        s->merc_info =
+            add(m, ".nv.merc.nv.info.", k->name, SHT_MERC_INFO, SHF_MERC | SHF_INFO_LINK, 4);
         info_value(&at(m, s->merc_info)->data, 3, ATTR_MAXREG, 255);
         if (k->relocations) {
             s->merc_rela = add(m, ".nv.merc.rela.text.", k->name, SHT_MERC_RELA,
@@ -317,15 +324,16 @@ static void add_symbols(struct maker *m) {
             }
             if ((k->local ? 0 : 1) == global) {
                 const uint8_t bind = k->local ? STB_LOCAL : STB_GLOBAL;
-                s->symbol = cs_mk_elf_symbol(&m->elf, k->name, (uint8_t)ELF64_ST_INFO(bind, STT_FUNC),
-                                             k->function ? 0 : OTHER_KERNEL, s->text, 0, code_bytes(k));
+                s->symbol =
+                    cs_mk_elf_symbol(&m->elf, k->name, (uint8_t)ELF64_ST_INFO(bind, STT_FUNC),
+                                     k->function ? 0 : OTHER_KERNEL, s->text, 0, code_bytes(k));
             }
         }
     }
 }
 
-static void put_reloc(struct maker *m, struct cs_buf *b, uint64_t off, uint32_t symbol, uint32_t type,
-                      uint64_t addend) {
+static void put_reloc(struct maker *m, struct cs_buf *b, uint64_t off, uint32_t symbol,
+                      uint32_t type, uint64_t addend) {
     cs_buf_u64(b, off);
     cs_buf_u64(b, (uint64_t)symbol << 32 | type);
     if (m->rela) {

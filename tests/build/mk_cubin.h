@@ -16,7 +16,7 @@ struct cs_mk_kernel {
     uint32_t code_bytes;       // 0 = 128
     uint64_t seed;             // of the code; 0 = from the name
     bool local;                // static or in an anonymous namespace
-    bool function;             // a device function with its own .text: no .nv.constant0, no st_other bit
+    bool function;  // a device function with its own .text: no .nv.constant0, no st_other bit
     uint32_t registers;        // 0 = 8
     uint32_t barriers;
     uint32_t stack_bytes;      // FRAME_SIZE
@@ -38,7 +38,7 @@ struct cs_mk_cubin {
     bool accelerated;          // 'a'
     bool relocatable;          // ET_REL
     bool no_mercury;           // from sm_100 on, leave Mercury sections out
-    const char *source;        // .debug_line with this file name, and .nv_debug_ptx_txt; NULL = none
+    const char *source;  // .debug_line with this file name, and .nv_debug_ptx_txt; NULL = none
     uint32_t ptx_txt_bytes;
     const struct cs_mk_kernel *kernels;
     size_t kernel_count;

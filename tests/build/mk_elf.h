@@ -2,9 +2,9 @@
 //
 // Sections are laid out in the order they were added.  Content may be filled in after the section
 // was created (symbol indices are known only later).  Everything a well-formed writer would compute
-// (offsets, string tables, extended numbering from 0xff00 sections on) is computed here; a test that
-// wants a damaged file patches the result with cs_mk_patch_*.
-// Builders abort on their own misuse and when memory runs out: they serve tests only.
+// (offsets, string tables, extended numbering from 0xff00 sections on) is computed here; a test
+// that wants a damaged file patches the result with cs_mk_patch_*. Builders abort on their own
+// misuse and when memory runs out: they serve tests only.
 #ifndef CS_TESTS_BUILD_MK_ELF_H
 #define CS_TESTS_BUILD_MK_ELF_H
 

@@ -1,5 +1,6 @@
 // Fatbin builder for tests.  Layout: docs/format/fatbin.md (container and entry headers, extension
-// with identifier and options record, concatenated entries), checked against fatbinary 13.0 and 13.5.
+// with identifier and options record, concatenated entries), checked against fatbinary 13.0
+// and 13.5.
 #include "build/mk_fatbin.h"
 
 #include <elf.h>
@@ -52,9 +53,9 @@ static void compress_into(struct cs_buf *out, const struct cs_mk_entry *e, struc
             break;
         case CS_CODEC_LZ4: {
             const char *src = (const char *)image.ptr;
-            const int n = e->level > 2 ? LZ4_compress_HC(src, (char *)dst, (int)image.len, (int)cap,
-                                                         e->level)
-                                       : LZ4_compress_default(src, (char *)dst, (int)image.len, (int)cap);
+            const int n =
+                e->level > 2 ? LZ4_compress_HC(src, (char *)dst, (int)image.len, (int)cap, e->level)
+                             : LZ4_compress_default(src, (char *)dst, (int)image.len, (int)cap);
             CS_ASSERT(n > 0);
             len = (size_t)n;
             break;

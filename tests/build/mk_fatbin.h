@@ -24,10 +24,10 @@ struct cs_mk_entry {
     struct cs_view image;      // PTX text without NUL, cubin, IR
     const char *identifier;    // NULL = none
     const char *options;       // PTX and LTO-IR: NULL = ""
-    struct cs_view compat;     // ELF from arch 100 on: copy of .nv.compat; empty = found in the image
+    struct cs_view compat;  // ELF from arch 100 on: copy of .nv.compat; empty = found in the image
     uint16_t code_major, code_minor;  // 0.0 = from the kind and the image
     uint64_t set_flags, clear_flags;  // after everything else
-    uint64_t key;              // field 0x30; non-zero sets the "obfuscated" bit and scrambles the payload
+    uint64_t key;  // field 0x30; non-zero sets the "obfuscated" bit and scrambles the payload
     bool no_options;           // leave the options record out
     bool with_options;         // write one where fatbinary would not
     const struct cs_mk_entry *parts;  // kind CS_FATBIN_CONCAT: what is joined

@@ -23,7 +23,8 @@ struct maker {
 static struct cs_mk_section *at(struct maker *m, uint32_t index) {
     return cs_mk_elf_at(&m->elf, index);
 }
-static uint32_t add(struct maker *m, const char *name, uint32_t type, uint64_t flags, uint64_t align) {
+static uint32_t add(struct maker *m, const char *name, uint32_t type, uint64_t flags,
+                    uint64_t align) {
     return cs_mk_elf_section(&m->elf, name, type, flags, align);
 }
 
@@ -38,10 +39,12 @@ static void add_answer(struct maker *m) {
 
 static void add_rodata(struct maker *m) {
     m->rodata = add(m, ".rodata", SHT_PROGBITS, SHF_ALLOC, 32);
-    cs_mk_code(&at(m, m->rodata)->data, m->h->rodata_bytes ? m->h->rodata_bytes : NOBITS_DEFAULT, 12);
+    cs_mk_code(&at(m, m->rodata)->data, m->h->rodata_bytes ? m->h->rodata_bytes : NOBITS_DEFAULT,
+               12);
     for (size_t i = 0; i < m->h->blob_count; i++) {
         const struct cs_mk_blob *blob = &m->h->blobs[i];
-        m->last_blob = add(m, blob->section, SHT_PROGBITS, SHF_ALLOC, blob->align ? blob->align : 8);
+        m->last_blob =
+            add(m, blob->section, SHT_PROGBITS, SHF_ALLOC, blob->align ? blob->align : 8);
         m->first_blob = m->first_blob ? m->first_blob : m->last_blob;
         cs_buf_add(&at(m, m->last_blob)->data, blob->bytes.ptr, (size_t)blob->bytes.len);
     }
@@ -177,8 +180,11 @@ static void add_writable(struct maker *m) {
 }
 
 static void load(struct maker *m, uint32_t flags, uint32_t first, uint32_t last, bool headers) {
-    cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_LOAD, .flags = flags, .first = first,
-                                                      .last = last, .with_headers = headers,
+    cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_LOAD,
+                                                      .flags = flags,
+                                                      .first = first,
+                                                      .last = last,
+                                                      .with_headers = headers,
                                                       .align = m->page});
 }
 
@@ -293,10 +299,14 @@ static void fill_dynamic(struct maker *m) {
     const bool relr = m->h->reloc == CS_MK_RELR, none = m->h->reloc == CS_MK_ABSOLUTE;
     const uint64_t rel = at(m, m->rel)->addr, rel_bytes = at(m, m->rel)->data.len;
     const uint64_t tags[][2] = {
-        {DT_HASH, at(m, m->hash)->addr},     {DT_STRTAB, at(m, m->dynstr)->addr},
-        {DT_SYMTAB, at(m, m->dynsym)->addr}, {DT_STRSZ, at(m, m->dynstr)->data.len},
-        {DT_SYMENT, 24},                     {relr ? DT_RELR_ : DT_RELA, rel},
-        {relr ? DT_RELRSZ_ : DT_RELASZ, rel_bytes}, {relr ? DT_RELRENT_ : DT_RELAENT, relr ? 8 : 24},
+        {DT_HASH, at(m, m->hash)->addr},
+        {DT_STRTAB, at(m, m->dynstr)->addr},
+        {DT_SYMTAB, at(m, m->dynsym)->addr},
+        {DT_STRSZ, at(m, m->dynstr)->data.len},
+        {DT_SYMENT, 24},
+        {relr ? DT_RELR_ : DT_RELA, rel},
+        {relr ? DT_RELRSZ_ : DT_RELASZ, rel_bytes},
+        {relr ? DT_RELRENT_ : DT_RELAENT, relr ? 8 : 24},
     };
     const size_t count = none ? 5 : sizeof tags / sizeof *tags;
     for (size_t i = 0; i < count; i++) {
@@ -313,19 +323,22 @@ static void fill_symtab(struct maker *m) {
             continue;
         }
         const struct cs_str source = cs_str_from(u->source);
-        const struct cs_str stem = {source.ptr, source.len - (cs_str_ends(source, CS_STR(".cu")) ? 3 : 0)};
+        const struct cs_str stem = {source.ptr,
+                                    source.len - (cs_str_ends(source, CS_STR(".cu")) ? 3 : 0)};
         const struct cs_str name =
             cs_str_eq(source, CS_STR("link.stub"))
                 ? source
-                : cs_arena_printf(&m->elf.arena, "tmpxft_%08zx_00000000-6_%.*s.compute_90.cudafe1.cpp",
-                                  i + 0x100, (int)stem.len, stem.ptr);
+                : cs_arena_printf(&m->elf.arena,
+                                  "tmpxft_%08zx_00000000-6_%.*s.compute_90.cudafe1.cpp", i + 0x100,
+                                  (int)stem.len, stem.ptr);
         cs_mk_elf_symbol(&m->elf, name.ptr, ELF64_ST_INFO(STB_LOCAL, STT_FILE), 0, SHN_ABS, 0, 0);
         cs_mk_elf_symbol(&m->elf, "fatbinData", ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), 0,
                          u->relocatable ? m->relfatbin : m->fatbin,
                          m->object ? m->offsets.ptr[i] : unit_addr(m, i), 0);
     }
     const uint64_t answer = m->object ? 0 : at(m, m->text)->addr;
-    cs_mk_elf_symbol(&m->elf, "cs_host_answer", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, m->text, answer, 6);
+    cs_mk_elf_symbol(&m->elf, "cs_host_answer", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, m->text,
+                     answer, 6);
 }
 
 // Objects: R_X86_64_64 against the section symbols 1 (.nv_fatbin) and 2 (__nv_relfatbin).
@@ -350,15 +363,21 @@ static void fill_object_relocs(struct maker *m) {
 }
 
 static void add_small_segments(struct maker *m) {
-    cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_DYNAMIC, .flags = PF_R | PF_W, .align = 8,
-                                                      .first = m->dynamic, .last = m->dynamic});
+    cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_DYNAMIC,
+                                                      .flags = PF_R | PF_W,
+                                                      .align = 8,
+                                                      .first = m->dynamic,
+                                                      .last = m->dynamic});
     cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_NOTE, .flags = PF_R, .align = 4,
                                                       .first = m->note, .last = m->note});
     cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_GNU_STACK, .flags = PF_R | PF_W,
                                                       .align = 16});
     if (m->interp) {
-        cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_INTERP, .flags = PF_R, .align = 1,
-                                                          .first = m->interp, .last = m->interp});
+        cs_mk_elf_segment(&m->elf, (struct cs_mk_segment){.type = PT_INTERP,
+                                                          .flags = PF_R,
+                                                          .align = 1,
+                                                          .first = m->interp,
+                                                          .last = m->interp});
     }
 }
 

@@ -1,8 +1,8 @@
 // Builder of host files that carry fatbins: libraries, executables and relocatable objects for
 // x86_64 and aarch64, with wrappers, relocations and the layouts of four linkers.
 //
-// Libraries for the machine that runs the tests can be loaded with dlopen(); they export the function
-// cs_host_answer(), which returns 42.
+// Libraries for the machine that runs the tests can be loaded with dlopen(); they export the
+// function cs_host_answer(), which returns 42.
 #ifndef CS_TESTS_BUILD_MK_HOST_H
 #define CS_TESTS_BUILD_MK_HOST_H
 
@@ -29,7 +29,7 @@ enum cs_mk_reloc {
 // One container of the file.
 struct cs_mk_unit {
     struct cs_view container;  // built with cs_mk_container
-    const char *source;        // gives FILE and fatbinData symbols; "k.cu" or "link.stub"; NULL = none
+    const char *source;  // gives FILE and fatbinData symbols; "k.cu" or "link.stub"; NULL = none
     const char *module_id;     // gives the symbol __fatbinwrap_<id>; NULL = none
     bool relocatable;          // in __nv_relfatbin
     bool no_wrapper;

@@ -1,4 +1,5 @@
-// ZIP, wheel and ar builders for tests (PKWARE APPNOTE 6.3.10 4.3; wheel: PEP 427; ar: System V, GNU).
+// ZIP, wheel and ar builders for tests (PKWARE APPNOTE 6.3.10 4.3; wheel: PEP 427; ar: System V,
+// GNU).
 #include "build/mk_zip.h"
 
 #include <stdio.h>
@@ -39,7 +40,8 @@ static void deflate_into(struct cs_buf *out, const struct cs_mk_member *m) {
     deflateEnd(&z);
 }
 
-static void sizes(struct cs_buf *out, const struct cs_mk_member *m, uint64_t packed, uint64_t size) {
+static void sizes(struct cs_buf *out, const struct cs_mk_member *m, uint64_t packed,
+                  uint64_t size) {
     cs_buf_u32(out, m->zip64 ? UINT32_MAX : (uint32_t)packed);
     cs_buf_u32(out, m->zip64 ? UINT32_MAX : (uint32_t)size);
 }
@@ -121,7 +123,8 @@ static void put_central(struct cs_buf *out, const struct cs_mk_member *m, const 
     }
 }
 
-static void put_end64(struct cs_buf *out, size_t start, uint64_t count, uint64_t bytes, uint64_t off) {
+static void put_end64(struct cs_buf *out, size_t start, uint64_t count, uint64_t bytes,
+                      uint64_t off) {
     const uint64_t at = out->len - start;
     cs_buf_u32(out, END64);
     cs_buf_u64(out, 44);
@@ -203,8 +206,8 @@ void cs_mk_wheel_write(struct cs_buf *out, const char *name, const char *version
     struct cs_mk_member *all = cs_calloc(count + 3, sizeof *all);
     CS_ASSERT(all != NULL);
     memcpy(all, members, count * sizeof *all);
-    const struct cs_str meta = cs_arena_printf(&arena, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n",
-                                               name, version);
+    const struct cs_str meta =
+        cs_arena_printf(&arena, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n", name, version);
     static const char wheel[] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\n"
                                 "Tag: py3-none-manylinux_2_28_x86_64\n";
     const char *const names[] = {"METADATA", "WHEEL", "RECORD"};
@@ -231,7 +234,8 @@ static void ar_header(struct cs_buf *out, const char *name, uint64_t bytes) {
                   (unsigned long long)bytes);
 }
 
-void cs_mk_ar_write(struct cs_buf *out, const struct cs_mk_ar_member *members, size_t count, bool index) {
+void cs_mk_ar_write(struct cs_buf *out, const struct cs_mk_ar_member *members, size_t count,
+                    bool index) {
     enum { SHORT_NAME = 15 };
     struct cs_buf names;
     cs_buf_init(&names, MEMBER_MAX);

@@ -10,7 +10,7 @@ struct cs_mk_member {
     bool deflate;             // method 8 instead of 0
     int level;                // 0 = 6; -1 = stored blocks
     uint32_t flush_every;     // > 0: a full flush after this many input bytes (many blocks)
-    bool descriptor;          // sizes and CRC behind the data (flag bit 3), zeros in the local header
+    bool descriptor;  // sizes and CRC behind the data (flag bit 3), zeros in the local header
     bool descriptor_bare;     // without its signature
     bool zip64;               // 64-bit size fields in the local and the central record
     uint32_t mode;            // 0 = 0100644
@@ -32,13 +32,13 @@ struct cs_mk_zip {
 // Appends the archive; offsets count from out's current length.
 void cs_mk_zip_write(struct cs_buf *out, const struct cs_mk_zip *z);
 
-// Appends a wheel: the members, then NAME-VERSION.dist-info/{METADATA,WHEEL,RECORD} with a RECORD that
-// is right for all of them.
+// Appends a wheel: the members, then NAME-VERSION.dist-info/{METADATA,WHEEL,RECORD} with a RECORD
+// that is right for all of them.
 void cs_mk_wheel_write(struct cs_buf *out, const char *name, const char *version,
                        const struct cs_mk_member *members, size_t count);
 
-// Offset of the central directory of an archive without ZIP64 end record, for patching; 0 when there
-// is none.
+// Offset of the central directory of an archive without ZIP64 end record, for patching; 0 when
+// there is none.
 uint64_t cs_mk_zip_central(struct cs_view zip, uint64_t *count);
 
 // Appends an `ar` archive (GNU: long names in a "//" member).  `index` adds a symbol index "/".
@@ -46,6 +46,7 @@ struct cs_mk_ar_member {
     const char *name;
     struct cs_view data;
 };
-void cs_mk_ar_write(struct cs_buf *out, const struct cs_mk_ar_member *members, size_t count, bool index);
+void cs_mk_ar_write(struct cs_buf *out, const struct cs_mk_ar_member *members, size_t count,
+                    bool index);
 
 #endif

@@ -1,5 +1,5 @@
-// The builders themselves: what they write is read back here by plain offsets, without the project's
-// readers, so that a builder and a reader cannot agree on the same mistake.
+// The builders themselves: what they write is read back here by plain offsets, without the
+// project's readers, so that a builder and a reader cannot agree on the same mistake.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +18,20 @@
 #include "build/mk_host.h"
 
 static const struct cs_mk_kernel two_kernels[] = {
-    {.name = "_Z4axpyPfS_f", .code_bytes = 640, .registers = 24, .shared_bytes = 1024, .barriers = 1,
+    {.name = "_Z4axpyPfS_f",
+     .code_bytes = 640,
+     .registers = 24,
+     .shared_bytes = 1024,
+     .barriers = 1,
      .relocations = 2},
-    {.name = "_ZN1a5localEPi", .code_bytes = 384, .local = true, .outlined = "$_ZN1a5localEPi$slow",
-     .outlined_bytes = 128, .stack_bytes = 40, .local_bytes = 40, .constant2_bytes = 32},
+    {.name = "_ZN1a5localEPi",
+     .code_bytes = 384,
+     .local = true,
+     .outlined = "$_ZN1a5localEPi$slow",
+     .outlined_bytes = 128,
+     .stack_bytes = 40,
+     .local_bytes = 40,
+     .constant2_bytes = 32},
 };
 
 static void make_cubin(struct cs_buf *out, uint32_t abi, uint32_t sm) {
@@ -64,7 +74,8 @@ static void test_many_sections(void **state) {
     (void)state;
     struct cs_buf b;
     cs_buf_init(&b, SIZE_MAX);
-    const struct cs_mk_cubin c = {.kernels = two_kernels, .kernel_count = 2, .empty_sections = 70000};
+    const struct cs_mk_cubin c = {
+        .kernels = two_kernels, .kernel_count = 2, .empty_sections = 70000};
     cs_mk_cubin_write(&b, &c);
     const struct cs_view v = cs_buf_view(&b);
     assert_int_equal(cs_u16(v, 60), 0);
@@ -125,7 +136,8 @@ static uint64_t section_addr(struct cs_view v, uint32_t type, uint64_t flags, ui
     const uint64_t shoff = cs_u64(v, 40);
     for (uint16_t i = 0; i < cs_u16(v, 60); i++) {
         const uint64_t at = shoff + 64ull * i;
-        if (cs_u32(v, at + 4) == type && cs_u64(v, at + 8) == flags && cs_u64(v, at + 32) == bytes) {
+        if (cs_u32(v, at + 4) == type && cs_u64(v, at + 8) == flags &&
+            cs_u64(v, at + 32) == bytes) {
             return cs_u64(v, at + 16);
         }
     }
@@ -178,11 +190,13 @@ static void test_libraries_load(void **state) {
         {.container = cs_buf_view(&a), .source = "two.cu", .relocatable = true,
          .module_id = "167746ba_6_two_cu_f00f9c1f"},
     };
-    const enum cs_mk_layout layouts[] = {CS_MK_LD, CS_MK_LD_NOSEPARATE, CS_MK_LLD, CS_MK_GOLD, CS_MK_END};
+    const enum cs_mk_layout layouts[] = {CS_MK_LD, CS_MK_LD_NOSEPARATE, CS_MK_LLD, CS_MK_GOLD,
+                                         CS_MK_END};
     const enum cs_mk_reloc relocs[] = {CS_MK_RELA, CS_MK_RELA_ONLY, CS_MK_SYMBOLIC, CS_MK_RELR};
     for (size_t i = 0; i < 5; i++) {
         for (size_t j = 0; j < 4; j++) {
-            // The loader may know DT_RELR only since glibc 2.36; this file does not say it needs it.
+            // The loader may know DT_RELR only since glibc 2.36; this file does not say it needs
+            // it.
             const struct cs_mk_host h = {.layout = layouts[i], .reloc = relocs[j], .units = units,
                                          .unit_count = 3, .stripped = j == 1};
             cs_buf_clear(&out);
@@ -190,7 +204,8 @@ static void test_libraries_load(void **state) {
             load_and_look(cs_buf_view(&out), 3);
         }
     }
-    const struct cs_mk_host page = {.layout = CS_MK_LD, .page = 1 << 21, .units = units, .unit_count = 3};
+    const struct cs_mk_host page = {
+        .layout = CS_MK_LD, .page = 1 << 21, .units = units, .unit_count = 3};
     cs_buf_clear(&out);
     cs_mk_host_write(&out, &page);
     load_and_look(cs_buf_view(&out), 3);

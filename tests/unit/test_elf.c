@@ -20,7 +20,8 @@ static void make_library(struct cs_buf *out) {
     e.congruent = true;
     e.page = 0x1000;
     e.flags = 0x1234;
-    const uint32_t text = cs_mk_elf_section(&e, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16);
+    const uint32_t text =
+        cs_mk_elf_section(&e, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16);
     cs_buf_pad(&cs_mk_elf_at(&e, text)->data, 'T', 100);
     const uint32_t data = cs_mk_elf_section(&e, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8);
     cs_buf_pad(&cs_mk_elf_at(&e, data)->data, 'D', 40);

@@ -3,8 +3,8 @@
 
 namespace sample {
 template <typename T, int Tile>
-__global__ void __launch_bounds__(Tile *Tile) matmul_kernel(T *c, const T *a, const T *b, int m, int n,
-                                                            int k) {
+__global__ void __launch_bounds__(Tile *Tile) matmul_kernel(T *c, const T *a, const T *b, int m,
+                                                            int n, int k) {
     __shared__ T ta[Tile][Tile + 1], tb[Tile][Tile + 1];
     const int row = blockIdx.y * Tile + threadIdx.y, col = blockIdx.x * Tile + threadIdx.x;
     T sum = T(0);
@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(Tile *Tile) matmul_kernel(T *c, const T *a, co
         c[row * n + col] = sum;
     }
 }
-template __global__ void matmul_kernel<double, 16>(double *, const double *, const double *, int, int,
-                                                   int);
+template __global__ void matmul_kernel<double, 16>(double *, const double *, const double *, int,
+                                                   int, int);
 }  // namespace sample
 
 extern "C" int sample_matmul(float *c, const float *a, const float *b, int m, int n, int k) {
