@@ -1,8 +1,9 @@
 // Grouping leaves into rows.
 //
 // Each key column maps a leaf to a text id.  Columns depend on one level of the inventory only (a
-// member, a container, an image, a kernel name, ...), so each is a table indexed by that level, filled
-// on first use; a row is then found by hashing the tuple of ids.  One pass, linear in leaves.
+// member, a container, an image, a kernel name, ...), so each is a table indexed by that level,
+// filled on first use; a row is then found by hashing the tuple of ids.  One pass, linear in
+// leaves.
 
 #include "analysis/size.h"
 

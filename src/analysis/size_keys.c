@@ -1,7 +1,7 @@
 // Texts of the grouping keys.
 //
-// A key depends on one level of the inventory, so its texts are kept in a table indexed by that level
-// and made on first use: demangling happens once per distinct name, not once per leaf.
+// A key depends on one level of the inventory, so its texts are kept in a table indexed by that
+// level and made on first use: demangling happens once per distinct name, not once per leaf.
 
 #include "analysis/size_keys.h"
 

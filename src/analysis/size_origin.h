@@ -1,9 +1,9 @@
 // The size table that this program grew out of, by its own metric, for line-by-line comparison.
 //
 // Metric: for each library, the FUNC symbols of every cubin, st_size summed by demangled name over
-// all images; grouped by the name up to the first '<'.  Function symbols overlap (outlined functions
-// lie inside their kernel), so the sums exceed the code; the true code bytes stand beside them.
-// Libraries with the same content (a wheel cannot hold links) count once.
+// all images; grouped by the name up to the first '<'.  Function symbols overlap (outlined
+// functions lie inside their kernel), so the sums exceed the code; the true code bytes stand beside
+// them. Libraries with the same content (a wheel cannot hold links) count once.
 #ifndef CS_ANALYSIS_SIZE_ORIGIN_H
 #define CS_ANALYSIS_SIZE_ORIGIN_H
 

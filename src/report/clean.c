@@ -136,6 +136,26 @@ static size_t tail_start(struct cs_str clean, size_t width) {
     return start;
 }
 
+// Where the parameter list at the end of a function's name opens; s.len when there is none.
+static size_t parameters_start(struct cs_str s) {
+    size_t depth = 0;
+    for (size_t i = s.len; i-- > 0 && s.ptr[s.len - 1] == ')';) {
+        depth += s.ptr[i] == ')';
+        depth -= s.ptr[i] == '(';
+        if (depth == 0) {
+            return i;
+        }
+    }
+    return s.len;
+}
+
+static void put_ends(struct cs_buf *out, struct cs_str s, size_t head, size_t tail) {
+    const size_t start = tail_start(s, tail);
+    cs_buf_add(out, s.ptr, head_bytes(s, head));
+    cs_buf_adds(out, "...");
+    cs_buf_add(out, s.ptr + start, s.len - start);
+}
+
 void cs_clean_shorten(struct cs_buf *out, struct cs_str clean, size_t width) {
     if (clean.len <= width || cs_clean_width(clean) <= width) {
         cs_buf_add_str(out, clean);
@@ -145,9 +165,20 @@ void cs_clean_shorten(struct cs_buf *out, struct cs_str clean, size_t width) {
         cs_buf_add(out, "...", width);
         return;
     }
-    const size_t room = width - 3, tail = room / 3;
-    const size_t head = head_bytes(clean, room - tail), start = tail_start(clean, tail);
-    cs_buf_add(out, clean.ptr, head);
-    cs_buf_adds(out, "...");
-    cs_buf_add(out, clean.ptr + start, clean.len - start);
+    const size_t room = width - 3;
+    const size_t open = parameters_start(clean);
+    if (open > 0 && open < clean.len) {
+        const struct cs_str name = {clean.ptr, open};
+        const size_t used = cs_clean_width(name);
+        if (used + 5 <= width) {
+            cs_buf_add_str(out, name);
+            cs_buf_adds(out, "(...)");
+        } else {
+            put_ends(out, name, room - room / 3, room / 3);
+        }
+        return;
+    }
+    const bool path = memchr(clean.ptr, '/', clean.len) != NULL;
+    const size_t head = path ? room / 3 : room - room / 3;
+    put_ends(out, clean, head, room - head);
 }

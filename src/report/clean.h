@@ -17,8 +17,9 @@ void cs_clean(struct cs_buf *out, struct cs_str s);
 // Columns that cleaned text takes on a terminal.
 size_t cs_clean_width(struct cs_str clean);
 
-// Appends cleaned text in at most `width` columns; what is too long loses its middle to "...".
-// The beginning of a kernel name tells what it is and the end which variant, so both stay.
+// Appends cleaned text in at most `width` columns.  What is too long loses what tells least: first
+// the parameters of a function, f(int, float*) becoming f(...), then the middle.  Of a path more of
+// the end stays, of anything else more of the beginning.
 void cs_clean_shorten(struct cs_buf *out, struct cs_str clean, size_t width);
 
 #endif

@@ -185,8 +185,9 @@ static void doc_duplicates(const struct cs_size_report *r, struct cs_doc *d) {
     if (left) {
         cs_table_others(t, left)[0] = cs_cell_u64(left_bytes);
     }
-    cs_doc_note(d, "A copy cannot simply be removed: every module is loaded on its own, and merging "
-                   "kernels of different files is not always legal. Equal code says where to look.");
+    cs_doc_note(d,
+                "A copy cannot simply be removed: every module is loaded on its own, and merging "
+                "kernels of different files is not always legal. Equal code says where to look.");
 }
 
 // The origin's layout: MB is 2^20 bytes, two decimals.

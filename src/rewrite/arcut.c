@@ -1,8 +1,9 @@
 // Arcut: plans the objects of an archive one by one and writes the archive around them.
 //
-// Format: ar(5).  A member's header is 60 bytes of text; only its size field (10 digits at 48) changes
-// here.  Data is padded to even offsets with a newline.  The GNU symbol index holds a big-endian
-// count and then one big-endian offset of a member header for each symbol: 32 bits in "/", 64 bits in
+// Format: ar(5).  A member's header is 60 bytes of text; only its size field (10 digits at 48)
+// changes here.  Data is padded to even offsets with a newline.  The GNU symbol index holds a
+// big-endian count and then one big-endian offset of a member header for each symbol: 32 bits in
+// "/", 64 bits in
 // "/SYM64/".
 #include "rewrite/arcut.h"
 

@@ -2,17 +2,17 @@
 //
 //     struct cs_elfcut cut;
 //     CS_TRY(cs_elfcut_open(file, &cut, err));            // survey: what may move, what may not
-//     cs_elfcut_replace(&cut, i, new_bytes);              // for some blocks; bytes stay the caller's
-//     CS_TRY(cs_elfcut_plan(&cut, NULL, err));            // cut.result says what will happen
-//     CS_TRY(cs_elfcut_commit(&cut, path, 0644, err));    // written, read back, verified, renamed
-//     cs_elfcut_close(&cut);
+//     cs_elfcut_replace(&cut, i, new_bytes);              // for some blocks; bytes stay the
+//     caller's CS_TRY(cs_elfcut_plan(&cut, NULL, err));            // cut.result says what will
+//     happen CS_TRY(cs_elfcut_commit(&cut, path, 0644, err));    // written, read back, verified,
+//     renamed cs_elfcut_close(&cut);
 //
 // Method (docs/format/elf-subset.md): containers are packed inside their section; pointers to them
 // are fixed wherever they are kept; whole pages that became free are taken out of the file by
 // splitting the LOAD segment around them, all addresses staying as they were.  The program header
-// table stays where it is: a slot for the new segment comes from merging two LOADs or from a PT_NOTE.
-// Where that cannot be done the free bytes become zeros, and the result says why.
-// Object files: the section shrinks and what follows moves up.
+// table stays where it is: a slot for the new segment comes from merging two LOADs or from a
+// PT_NOTE. Where that cannot be done the free bytes become zeros, and the result says why. Object
+// files: the section shrinks and what follows moves up.
 //
 // The file's bytes are borrowed until close.  Not thread-safe; different files may be cut in
 // different threads.
@@ -46,7 +46,7 @@ struct cs_elfcut_block {
     enum cs_elfcut_pin pin;
     bool replace;            // set by cs_elfcut_replace
     struct cs_view fresh;    // its new bytes
-    uint64_t at;             // set by plan: new place, relative to the original start of its section
+    uint64_t at;  // set by plan: new place, relative to the original start of its section
 };
 
 // A device section: .nv_fatbin or __nv_relfatbin.
@@ -61,7 +61,7 @@ struct cs_elfcut_section {
     uint64_t new_start;      // relative to off: where it begins now
     uint64_t new_size;
     uint64_t capacity;       // room for placing; larger than size in object files
-    uint64_t grown_to;       // object files: bytes it takes in the file instead of size; 0 = no growth
+    uint64_t grown_to;  // object files: bytes it takes in the file instead of size; 0 = no growth
 };
 
 enum cs_elfcut_how {
@@ -119,17 +119,17 @@ bool cs_elfcut_release(struct cs_elfcut_block *block);
 // Asks for new bytes: one whole container whose size is a multiple of 8.
 void cs_elfcut_replace(struct cs_elfcut *cut, struct cs_elfcut_block *block, struct cs_view fresh);
 
-// Computes the new file; options NULL = defaults.  CS_CONFLICT when a pinned container would have to
-// grow or a frozen one to change, or when the new containers need more room than there is;
+// Computes the new file; options NULL = defaults.  CS_CONFLICT when a pinned container would have
+// to grow or a frozen one to change, or when the new containers need more room than there is;
 // CS_UNSUPPORTED when the file's structure forbids the edit.  May be called again after other
 // requests.
 enum cs_code cs_elfcut_plan(struct cs_elfcut *cut, const struct cs_elfcut_options *options,
                             struct cs_err *err) CS_MUST_USE;
 
-// Proves that `produced` is what was planned: read from scratch, every wrapper reaches the container
-// it reached before with the bytes it should have, every byte outside the explicit list of edits
-// equals the original's at its mapped offset, segments are congruent, disjoint, and map each section
-// at its old address.  CS_CONFLICT with the reason otherwise.
+// Proves that `produced` is what was planned: read from scratch, every wrapper reaches the
+// container it reached before with the bytes it should have, every byte outside the explicit list
+// of edits equals the original's at its mapped offset, segments are congruent, disjoint, and map
+// each section at its old address.  CS_CONFLICT with the reason otherwise.
 enum cs_code cs_elfcut_verify(const struct cs_elfcut *cut, struct cs_view produced,
                               struct cs_err *err) CS_MUST_USE;
 

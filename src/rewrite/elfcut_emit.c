@@ -1,4 +1,5 @@
-// Elfcut, output: all edits as operations on ranges of the original, in file order, then the pieces.
+// Elfcut, output: all edits as operations on ranges of the original, in file order, then the
+// pieces.
 //
 // Edits of fields are gathered into stretches: neighbours closer than a page are copied together
 // with what lies between them and patched in the copy, so that thousands of pointers make a few

@@ -26,7 +26,7 @@ struct planner {
     CS_VEC(struct slot) slots;
     CS_VEC(uint32_t) cuts;   // holes that leave the file, as far as is known yet; a handful
     CS_VEC(uint32_t) inner;  // those among them that need a slot
-    uint32_t *into;          // per program header: merged into that one, or itself; UINT32_MAX = gone
+    uint32_t *into;  // per program header: merged into that one, or itself; UINT32_MAX = gone
 };
 
 static uint64_t file_end(const struct cs_elf_segment *s) { return s->off + s->filesz; }

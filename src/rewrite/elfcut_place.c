@@ -8,7 +8,9 @@
 #include "base/num.h"
 #include "rewrite/elfcut_work.h"
 
-static uint64_t align8(uint64_t x) { return (x + CS_CUT_ALIGN - 1) & ~(uint64_t)(CS_CUT_ALIGN - 1); }
+static uint64_t align8(uint64_t x) {
+    return (x + CS_CUT_ALIGN - 1) & ~(uint64_t)(CS_CUT_ALIGN - 1);
+}
 
 // Index of the next pinned block at or after i; end when there is none.
 static uint32_t next_fixed(const struct cs_elfcut *cut, uint32_t i, uint32_t end) {
@@ -61,8 +63,8 @@ static bool pack_high(struct cs_elfcut *cut, struct cs_elfcut_section *d) {
             continue;
         }
         while (fixed > d->first &&
-               (top < bytes ||
-                top - bytes < align8(blocks[fixed - 1].at + cs_cut_block_bytes(&blocks[fixed - 1])))) {
+               (top < bytes || top - bytes < align8(blocks[fixed - 1].at +
+                                                    cs_cut_block_bytes(&blocks[fixed - 1])))) {
             top = cs_min_u64(top, blocks[fixed - 1].at) & ~(uint64_t)(CS_CUT_ALIGN - 1);
             fixed = previous_fixed(cut, fixed - 1, d->first);
         }

@@ -1,7 +1,8 @@
 // Pieces: gathers byte runs and writes them in few large system calls.
 //
-// Small runs (a patched pointer table between two untouched stretches, padding) are collected in one
-// buffer, so that 24,000 edits do not become 48,000 writes; large ones go straight from the mapping.
+// Small runs (a patched pointer table between two untouched stretches, padding) are collected in
+// one buffer, so that 24,000 edits do not become 48,000 writes; large ones go straight from the
+// mapping.
 #include "rewrite/pieces.h"
 
 #include <errno.h>

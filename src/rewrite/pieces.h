@@ -33,7 +33,8 @@ void cs_pieces_write(const struct cs_pieces *p, struct cs_outfile *out);
 void cs_pieces_copy(const struct cs_pieces *p, uint8_t *dst);
 
 // Says whether the bytes, as they were read back, are what they should be.
-typedef enum cs_code (*cs_pieces_verify_fn)(const void *ctx, struct cs_view produced, struct cs_err *err);
+typedef enum cs_code (*cs_pieces_verify_fn)(const void *ctx, struct cs_view produced,
+                                            struct cs_err *err);
 
 // Writes the runs to a new file `path`: temporary file, `verify` (NULL = none) on the bytes as read
 // back from disk, rename.  When anything fails, `path` is untouched.

@@ -1,10 +1,11 @@
 // cutter: the ELF half of slim alone, for the layout tests.
 //
-//     cutter IN OUT none|empty|half|grow|arch:NN   gives every container (half: every other) new bytes
-//     cutter IN - wrappers                         lists wrappers and what they reach
+//     cutter IN OUT none|empty|half|grow|arch:NN   gives every container (half: every other) new
+//     bytes cutter IN - wrappers                         lists wrappers and what they reach
 //
-// "none" asks for nothing, "empty" for the 16-byte empty container, "arch:NN" keeps the images of one
-// arch; "grow" adds 4 KiB of padding entries.  Prints one line a file: how, sizes, slots, reason.
+// "none" asks for nothing, "empty" for the 16-byte empty container, "arch:NN" keeps the images of
+// one arch; "grow" adds 4 KiB of padding entries.  Prints one line a file: how, sizes, slots,
+// reason.
 // "+fill" behind the mode keeps the file's size.
 #include <stdio.h>
 #include <stdlib.h>

@@ -60,6 +60,13 @@ static void test_shorten(void **state) {
     shorten_is("abcdef", 0, "");
     shorten_is("\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2", 6, "\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2");
     shorten_is("\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2", 5, "\xE6\xBC\xA2...");
+    shorten_is("package/deep/inside/libops.so", 16, "pack...libops.so");
+    // Parameters go first, then the middle of what is left.
+    shorten_is("void f<1, 2>(int, float (*)(int))", 20, "void f<1, 2>(...)");
+    shorten_is("void long_name<first, second>(int)", 20, "void long_na...cond>");
+    shorten_is("(anonymous namespace)::f(x)", 27, "(anonymous namespace)::f(x)");
+    shorten_is("(a b c d)", 6, "(a...)");
+    shorten_is("unbalanced))))", 8, "unba...)");
     // The accent stays with its letter or goes with it.
     shorten_is("e\xCC\x81" "bcdefghij", 6, "e\xCC\x81" "b...j");
 }
