@@ -1,5 +1,5 @@
-// Random files for property tests.  Sizes are kept small (a few KiB to about 200 KiB): many files show more
-// than large ones.
+// Random files for property tests.  Sizes are kept small (a few KiB to about 200 KiB): many files
+// show more than large ones.
 #include "build/gen.h"
 
 #include "base/arena.h"
@@ -55,9 +55,10 @@ static const char *name_of(struct maker *m, const char *fmt, uint32_t n) {
     switch (below(m, 4)) {
         case 0: return k.ptr;  // extern "C"
         case 1: r = cs_arena_printf(&m->arena, "_Z%zu%sPfS_i", k.len, k.ptr); break;
-        case 2: r = cs_arena_printf(&m->arena, "_ZN%zu%s%zu%sIfLi%uEEEvPT_", s.len, s.ptr, k.len, k.ptr,
-                                    below(m, 200));
-                break;
+        case 2:
+            r = cs_arena_printf(&m->arena, "_ZN%zu%s%zu%sIfLi%uEEEvPT_", s.len, s.ptr, k.len, k.ptr,
+                                below(m, 200));
+            break;
         default: r = cs_arena_printf(&m->arena, "_ZN38_GLOBAL__N__%08x_%zu_%s_cu_%s%zu%sEPi",
                                      below(m, 1u << 31), k.len + 3, k.ptr, "fffffff", k.len, k.ptr);
                  break;
@@ -66,12 +67,17 @@ static const char *name_of(struct maker *m, const char *fmt, uint32_t n) {
 }
 
 static struct cs_mk_kernel gen_kernel(struct maker *m, uint32_t index) {
-    struct cs_mk_kernel k = {.name = name_of(m, "kernel", index), .code_bytes = 16 * (1 + below(m, 200)),
-                             .seed = cs_gen_next(&m->g) | 1, .local = chance(m, 20),
-                             .function = chance(m, 10), .registers = 1 + below(m, 255),
-                             .barriers = below(m, 4), .stack_bytes = chance(m, 20) ? 8 * below(m, 64) : 0,
+    struct cs_mk_kernel k = {.name = name_of(m, "kernel", index),
+                             .code_bytes = 16 * (1 + below(m, 200)),
+                             .seed = cs_gen_next(&m->g) | 1,
+                             .local = chance(m, 20),
+                             .function = chance(m, 10),
+                             .registers = 1 + below(m, 255),
+                             .barriers = below(m, 4),
+                             .stack_bytes = chance(m, 20) ? 8 * below(m, 64) : 0,
                              .shared_bytes = chance(m, 30) ? 4 + 4 * below(m, 4096) : 0,
-                             .param_bytes = 4 + 4 * below(m, 64), .relocations = below(m, 5)};
+                             .param_bytes = 4 + 4 * below(m, 64),
+                             .relocations = below(m, 5)};
     k.local_bytes = k.stack_bytes;
     k.max_threads = chance(m, 30) ? 32 * (1 + below(m, 32)) : 0;
     k.constant2_bytes = chance(m, 20) ? 8 * (1 + below(m, 16)) : 0;
@@ -140,7 +146,8 @@ static struct cs_mk_entry gen_image(struct maker *m, bool relocatable, bool in_c
     }
     e.identifier = chance(m, 20) ? "csrc/kernel.cu" : NULL;
     const uint32_t what = below(m, in_concat ? 90 : 100);
-    static const enum cs_codec codecs[] = {CS_CODEC_NONE, CS_CODEC_NONE, CS_CODEC_LZ4, CS_CODEC_ZSTD};
+    static const enum cs_codec codecs[] = {CS_CODEC_NONE, CS_CODEC_NONE, CS_CODEC_LZ4,
+                                           CS_CODEC_ZSTD};
     e.codec = in_concat ? CS_CODEC_NONE : codecs[below(m, 4)];
     e.level = e.codec == CS_CODEC_LZ4 && chance(m, 50) ? 9 : 0;
     m->f.images++;
@@ -209,8 +216,9 @@ static void gen_host(struct maker *m, struct cs_buf *out, enum cs_gen_kind kind)
         blobs[i] = (struct cs_mk_blob){.section = sections[below(m, 3)], .bytes = cs_buf_view(b)};
     }
     h.layout = kind == CS_GEN_OBJECT ? CS_MK_OBJECT : (enum cs_mk_layout)below(m, CS_MK_OBJECT);
-    h.reloc = kind == CS_GEN_EXECUTABLE && chance(m, 50) ? CS_MK_ABSOLUTE
-                                                         : (enum cs_mk_reloc)below(m, CS_MK_ABSOLUTE);
+    h.reloc = kind == CS_GEN_EXECUTABLE && chance(m, 50)
+                  ? CS_MK_ABSOLUTE
+                  : (enum cs_mk_reloc)below(m, CS_MK_ABSOLUTE);
     h.executable = kind == CS_GEN_EXECUTABLE;
     h.machine = chance(m, 20) ? EM_AARCH64 : EM_X86_64;
     h.stripped = chance(m, 30);
@@ -238,15 +246,17 @@ static void gen_archive(struct maker *m, struct cs_buf *out) {
     for (uint32_t i = 0; i < count; i++) {
         struct cs_buf *b = temp(m);
         gen_one(m, b, chance(m, 80) ? CS_GEN_OBJECT : CS_GEN_OTHER);
-        members[i].name = cs_arena_printf(&m->arena, chance(m, 50) ? "o%u.o" : "a_long_member_name_%u.o", i).ptr;
+        members[i].name =
+            cs_arena_printf(&m->arena, chance(m, 50) ? "o%u.o" : "a_long_member_name_%u.o", i).ptr;
         members[i].data = cs_buf_view(b);
     }
     cs_mk_ar_write(out, members, count, chance(m, 50));
 }
 
 static void gen_wheel(struct maker *m, struct cs_buf *out) {
-    static const enum cs_gen_kind kinds[] = {CS_GEN_LIBRARY, CS_GEN_LIBRARY, CS_GEN_LIBRARY, CS_GEN_FATBIN,
-                                             CS_GEN_CUBIN,   CS_GEN_PTX,     CS_GEN_ARCHIVE, CS_GEN_OTHER};
+    static const enum cs_gen_kind kinds[] = {CS_GEN_LIBRARY, CS_GEN_LIBRARY, CS_GEN_LIBRARY,
+                                             CS_GEN_FATBIN,  CS_GEN_CUBIN,   CS_GEN_PTX,
+                                             CS_GEN_ARCHIVE, CS_GEN_OTHER};
     struct cs_mk_member members[MAX_MEMBERS] = {{.name = NULL}};
     const uint32_t count = below(m, MAX_MEMBERS + 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -306,7 +316,8 @@ void cs_gen_file_of(uint64_t seed, enum cs_gen_kind kind, struct cs_buf *out,
     CS_ASSERT(cs_buf_check(out, NULL) == CS_OK);
 }
 
-void cs_gen_file(uint64_t seed, struct cs_buf *out, enum cs_gen_kind *kind, struct cs_gen_facts *facts) {
+void cs_gen_file(uint64_t seed, struct cs_buf *out, enum cs_gen_kind *kind,
+                 struct cs_gen_facts *facts) {
     struct cs_gen g = {seed ^ 0x5851F42D4C957F2Dull};
     *kind = (enum cs_gen_kind)cs_gen_below(&g, CS_GEN_KINDS);
     cs_gen_file_of(seed, *kind, out, facts);
@@ -323,8 +334,20 @@ static size_t place(struct cs_gen *g, size_t len) {
 }
 
 static void edit(struct cs_gen *g, struct cs_buf *b) {
-    static const uint64_t edges[] = {0, 1, 7, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF,
-                                     1ull << 32, INT64_MAX, UINT64_MAX - 63, UINT64_MAX - 7, UINT64_MAX};
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     7,
+                                     0x7F,
+                                     0xFF,
+                                     0x7FFF,
+                                     0xFFFF,
+                                     0x7FFFFFFF,
+                                     0xFFFFFFFF,
+                                     1ull << 32,
+                                     INT64_MAX,
+                                     UINT64_MAX - 63,
+                                     UINT64_MAX - 7,
+                                     UINT64_MAX};
     const size_t at = place(g, b->len), other = place(g, b->len);
     const size_t width = (size_t)1 << cs_gen_below(g, 4);
     const uint64_t edge = edges[cs_gen_below(g, sizeof edges / sizeof *edges)];

@@ -1,7 +1,7 @@
 // Random valid files of every kind from a seed, and damage to them: for property tests and fuzzing.
 //
-// The same seed gives the same bytes on every machine.  Facts about the file come along, counted while
-// it was put together, so that a reader can be held to more than "the bytes add up".
+// The same seed gives the same bytes on every machine.  Facts about the file come along, counted
+// while it was put together, so that a reader can be held to more than "the bytes add up".
 #ifndef CS_TESTS_BUILD_GEN_H
 #define CS_TESTS_BUILD_GEN_H
 
@@ -46,13 +46,14 @@ uint64_t cs_gen_below(struct cs_gen *g, uint64_t n);  // 0 .. n-1; n > 0
 bool cs_gen_chance(struct cs_gen *g, uint32_t percent);
 
 // Appends a file to out.  *kind says which; facts may be NULL.
-void cs_gen_file(uint64_t seed, struct cs_buf *out, enum cs_gen_kind *kind, struct cs_gen_facts *facts);
+void cs_gen_file(uint64_t seed, struct cs_buf *out, enum cs_gen_kind *kind,
+                 struct cs_gen_facts *facts);
 // The same, of a chosen kind.
 void cs_gen_file_of(uint64_t seed, enum cs_gen_kind kind, struct cs_buf *out,
                     struct cs_gen_facts *facts);
 
-// Damages bytes in place: flipped bits, numbers at an edge, swapped and zeroed ranges, cut and grown
-// ends.  A file of 0 bytes only grows.
+// Damages bytes in place: flipped bits, numbers at an edge, swapped and zeroed ranges, cut and
+// grown ends.  A file of 0 bytes only grows.
 void cs_gen_mutate(struct cs_gen *g, struct cs_buf *b);
 
 #endif
