@@ -1,0 +1,497 @@
+// Deciding: for every container, which images any device needs, and what each edit changes.
+//
+// Free edits change no outcome by construction: an image goes only when no device that can load the
+// library, known or still to come, ever selects it.  Requested edits (--drop, --for, --ptx, ...) are
+// applied first-come, and then every device's selection is compared before and after.
+
+#include "base/mem.h"
+#include "rewrite/slim.h"
+
+enum {
+    STUB_BYTES_MAX = 16 * 1024,  // link stubs are 1.4 to 2.4 KB a target
+};
+
+const char *cs_slim_cause_name(enum cs_slim_cause cause) {
+    switch (cause) {
+    case CS_SLIM_KEPT: return "kept";
+    case CS_SLIM_SHADOWED: return "shadowed";
+    case CS_SLIM_UNREACHABLE: return "unreachable";
+    case CS_SLIM_STUB: return "link-stub";
+    case CS_SLIM_FOR: return "not-for-devices";
+    case CS_SLIM_TARGET: return "target";
+    case CS_SLIM_PTX: return "ptx";
+    case CS_SLIM_RELOCATABLE: return "relocatable";
+    case CS_SLIM_CAUSE_COUNT: break;
+    }
+    return "unknown";
+}
+
+void cs_slim_decision_fini(struct cs_slim_decision *d) {
+    cs_free(d->cause);
+    cs_free(d->touched);
+    *d = (struct cs_slim_decision){0};
+}
+
+void cs_slim_price_fini(struct cs_slim_price *p) {
+    cs_arena_fini(&p->arena);
+    cs_vec_fini(&p->changes);
+    *p = (struct cs_slim_price){0};
+}
+
+// ---- one container ---------------------------------------------------------------------------
+
+struct view {
+    const struct cs_scan *scan;
+    const struct cs_slim_options *options;
+    const struct cs_container *container;
+    struct cs_str member;
+    struct cs_select_image *images;  // of the container
+    bool *flags;                     // scratch, one an image
+    uint32_t count;
+    uint8_t *cause;                  // of these images
+};
+
+static struct cs_select_image describe(const struct cs_image *image) {
+    // Code version 1.8 is ABI 8, written by CUDA 13; 1.7 can be any older toolkit.
+    const bool abi8 = image->kind == CS_FATBIN_ELF && image->code_minor >= 8;
+    return (struct cs_select_image){
+        .kind = image->kind,
+        .target = image->target,
+        .codec = image->codec,
+        .bit24 = (image->flags & CS_FATBIN_F_BIT24) != 0,
+        .concat = image->part != CS_NONE,
+        .ptx_isa_x10 = (uint16_t)image->ptx_isa_x10,
+        .toolkit_x10 = abi8 ? 130 : 0,
+    };
+}
+
+static bool is_ptx(const struct cs_select_image *image) {
+    return image->kind == CS_FATBIN_PTX || image->kind == CS_FATBIN_RELPTX;
+}
+
+// Kinds whose use we understand; others always stay.
+static bool may_drop(const struct cs_image *image) {
+    return !image->unknown && (image->kind == CS_FATBIN_ELF || image->kind == CS_FATBIN_PTX ||
+                               image->kind == CS_FATBIN_RELPTX);
+}
+
+static void mark(struct view *v, uint32_t i, enum cs_slim_cause cause) {
+    if (v->cause[i] == CS_SLIM_KEPT && may_drop(&v->scan->images.ptr[v->container->first_image + i])) {
+        v->cause[i] = (uint8_t)cause;
+    }
+}
+
+static bool listed(const struct cs_target *list, uint32_t n, struct cs_target t) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (cs_target_cmp(list[i], t) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool device_listed(const struct cs_device *list, uint32_t n, struct cs_device d) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (cs_device_eq(list[i], d)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The PTX that devices of the future would compile: highest plain target.
+static uint32_t newest_ptx(const struct view *v) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < v->count; i++) {
+        const struct cs_select_image *x = &v->images[i];
+        if (is_ptx(x) && x->target.suffix == '\0' &&
+            (best == UINT32_MAX || x->target.arch > v->images[best].target.arch)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+// flags[i] = some device of the set selects image i.
+typedef bool in_set(const struct view *v, struct cs_device d);
+
+static void mark_used(struct view *v, in_set *wanted, bool future) {
+    uint32_t devices;
+    const struct cs_device_row *table = cs_device_table(&devices);
+    for (uint32_t i = 0; i < v->count; i++) {
+        v->flags[i] = false;
+    }
+    for (uint32_t d = 0; d < devices; d++) {
+        if (!wanted(v, table[d].device)) {
+            continue;
+        }
+        const struct cs_selection s = cs_select(v->images, v->count, table[d].device, NULL);
+        if (s.index != CS_SELECT_NOTHING) {
+            v->flags[s.index] = true;
+        }
+    }
+    const uint32_t newest = newest_ptx(v);
+    if (future && newest != UINT32_MAX) {
+        v->flags[newest] = true;
+    }
+}
+
+static bool loads(const struct view *v, struct cs_device d) {
+    return cs_reach_has(v->options->reach, v->member, d);
+}
+
+static bool loads_and_asked(const struct view *v, struct cs_device d) {
+    return loads(v, d) && device_listed(v->options->devices, v->options->device_count, d);
+}
+
+static void drop_unused(struct view *v, in_set *wanted, bool future, enum cs_slim_cause cause) {
+    mark_used(v, wanted, future);
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (!v->flags[i]) {
+            mark(v, i, cause);
+        }
+    }
+}
+
+static void requested_edits(struct view *v) {
+    const struct cs_slim_options *o = v->options;
+    const uint32_t newest = newest_ptx(v);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const struct cs_target t = v->images[i].target;
+        if (listed(o->drop, o->drop_count, t) ||
+            (o->keep_count && !listed(o->keep, o->keep_count, t))) {
+            mark(v, i, CS_SLIM_TARGET);
+        }
+        if (is_ptx(&v->images[i]) &&
+            (o->ptx == CS_SLIM_PTX_DROP || (o->ptx == CS_SLIM_PTX_NEWEST && i != newest))) {
+            mark(v, i, CS_SLIM_PTX);
+        }
+    }
+    if (o->device_count) {
+        drop_unused(v, loads_and_asked, false, CS_SLIM_FOR);
+    }
+}
+
+static void free_edits(struct view *v) {
+    cs_select_shadowed(v->images, v->count, v->flags);
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (v->flags[i]) {
+            mark(v, i, CS_SLIM_SHADOWED);
+        }
+    }
+    if (cs_reach_routed(v->options->reach, v->member)) {
+        drop_unused(v, loads, cs_reach_open(v->options->reach, v->member), CS_SLIM_UNREACHABLE);
+    }
+}
+
+// ---- link stubs ------------------------------------------------------------------------------
+
+// nvcc adds one near-empty cubin a target when it links.  No code, no variables: nothing to lose.
+static bool image_is_stub(const struct cs_scan *scan, uint32_t index, struct cs_worker *w) {
+    const struct cs_image *image = &scan->images.ptr[index];
+    const struct cs_pending *p = &scan->pending.ptr[index];
+    struct cs_view bytes;
+    if (image->kind != CS_FATBIN_ELF || image->image_bytes > STUB_BYTES_MAX || p->is_part ||
+        cs_fatbin_image(w->codec, &p->entry, &w->scratch, &bytes, NULL) != CS_OK ||
+        cs_cubin_read(bytes, &w->cubin, NULL) != CS_OK) {
+        return false;
+    }
+    const struct cs_cubin *c = &w->cubin;
+    if (c->relocatable || c->kernels.count || c->funcs.count || c->code_bytes || c->anomalies) {
+        return false;
+    }
+    for (size_t i = 0; i < c->pieces.count; i++) {
+        const uint32_t part = c->pieces.ptr[i].part;
+        if (part == CS_PART_GLOBAL || part == CS_PART_CONSTANT || part == CS_PART_OPAQUE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void drop_stub(struct view *v, struct cs_worker *w) {
+    if (v->count == 0 || v->container->relocatable) {
+        return;
+    }
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (!image_is_stub(v->scan, v->container->first_image + i, w)) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < v->count; i++) {
+        mark(v, i, CS_SLIM_STUB);
+    }
+}
+
+// ---- price -----------------------------------------------------------------------------------
+
+static bool add_change(struct cs_slim_price *price, const struct cs_slim_change *change,
+                       struct cs_str member) {
+    for (size_t i = 0; i < price->changes.count; i++) {
+        struct cs_slim_change *c = &price->changes.ptr[i];
+        if (cs_device_eq(c->device, change->device) && c->before == change->before &&
+            c->after == change->after && cs_target_cmp(c->from, change->from) == 0 &&
+            cs_target_cmp(c->to, change->to) == 0) {
+            c->containers++;
+            return true;
+        }
+    }
+    struct cs_slim_change *c = cs_vec_push(&price->changes);
+    if (!c) {
+        return false;
+    }
+    *c = *change;
+    c->containers = 1;
+    c->example = cs_arena_str(&price->arena, member);
+    return c->example.ptr != NULL;
+}
+
+static void raise(struct cs_driver *floor, const struct cs_selection *s) {
+    if (s->floor_cause != CS_FLOOR_NONE && s->floor_cause != CS_FLOOR_CHIP) {
+        *floor = cs_driver_max(*floor, s->floor);
+    }
+}
+
+static enum cs_codec new_codec(const struct cs_slim_options *o, const struct cs_select_image *x) {
+    switch (o->recompress) {
+    case CS_SLIM_AS_IS: return x->codec;
+    case CS_SLIM_TO_NONE: return CS_CODEC_NONE;
+    case CS_SLIM_TO_LZ4: return CS_CODEC_LZ4;
+    case CS_SLIM_TO_ZSTD:
+    case CS_SLIM_TO_CONCAT: return CS_CODEC_ZSTD;
+    case CS_SLIM_RAW_TO_LZ4: break;
+    }
+    return x->codec == CS_CODEC_NONE ? CS_CODEC_LZ4 : x->codec;
+}
+
+// Images that stay, in their new form; origin[k] is the index before.
+static uint32_t survivors(const struct view *v, struct cs_select_image *kept, uint32_t *origin) {
+    const struct cs_slim_options *o = v->options;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (v->cause[i] != CS_SLIM_KEPT) {
+            continue;
+        }
+        kept[n] = v->images[i];
+        kept[n].codec = new_codec(o, &v->images[i]);
+        kept[n].concat = o->recompress == CS_SLIM_TO_CONCAT ||
+                         (kept[n].concat && !o->split_concatenated &&
+                          (o->recompress == CS_SLIM_AS_IS || o->recompress == CS_SLIM_RAW_TO_LZ4));
+        origin[n++] = i;
+    }
+    return n;
+}
+
+static struct cs_target target_at(const struct view *v, uint32_t index) {
+    return index == CS_SELECT_NOTHING ? (struct cs_target){0} : v->images[index].target;
+}
+
+static bool price_container(const struct view *v, struct cs_slim_price *price) {
+    struct cs_select_image *kept = cs_calloc(v->count, sizeof *kept);
+    uint32_t *origin = cs_calloc(v->count, sizeof *origin);
+    bool ok = kept && origin;
+    const uint32_t n = ok ? survivors(v, kept, origin) : 0;
+    uint32_t devices;
+    const struct cs_device_row *table = cs_device_table(&devices);
+    for (uint32_t d = 0; ok && d < devices; d++) {
+        const struct cs_device device = table[d].device;
+        const bool asked = v->options->device_count == 0 || loads_and_asked(v, device) ||
+                           device_listed(v->options->promised, v->options->promised_count, device);
+        if (!loads(v, device)) {
+            continue;
+        }
+        const struct cs_selection a = cs_select(v->images, v->count, device, NULL);
+        const struct cs_selection b = cs_select(kept, n, device, NULL);
+        raise(&price->floor_before, &a);
+        raise(&price->floor_after, &b);
+        const uint32_t to = b.index == CS_SELECT_NOTHING ? b.index : origin[b.index];
+        if (asked && (a.outcome != b.outcome || a.index != to)) {
+            const struct cs_slim_change change = {
+                .device = device, .before = a.outcome, .after = b.outcome,
+                .from = target_at(v, a.index), .to = target_at(v, to)};
+            ok = add_change(price, &change, v->member);
+        }
+    }
+    const uint32_t newest = newest_ptx(v);
+    if (ok && newest != UINT32_MAX && v->cause[newest] != CS_SLIM_KEPT &&
+        v->options->device_count == 0 && cs_reach_open(v->options->reach, v->member)) {
+        const struct cs_slim_change change = {
+            .before = CS_OUTCOME_JIT, .after = CS_OUTCOME_NONE, .from = v->images[newest].target};
+        ok = add_change(price, &change, v->member);
+    }
+    cs_free(kept);
+    cs_free(origin);
+    return ok;
+}
+
+static const char *fits(const struct cs_slim_change *c, const struct cs_slim_options *o) {
+    if (c->device.major == 0) {
+        return o->allow_future ? NULL : "--allow future";
+    }
+    if (c->after == CS_OUTCOME_NONE &&
+        device_listed(o->promised, o->promised_count, c->device)) {
+        return "a promised device";
+    }
+    return device_listed(o->allow, o->allow_count, c->device) ? NULL : "--allow";
+}
+
+enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
+                                 const struct cs_slim_options *o, struct cs_err *err) {
+    for (size_t i = 0; i < price->changes.count; i++) {
+        const struct cs_slim_change *c = &price->changes.ptr[i];
+        const char *why = fits(c, o);
+        if (!why) {
+            continue;
+        }
+        char device[CS_TARGET_TEXT_BYTES] = "future", from[CS_TARGET_TEXT_BYTES] = "nothing",
+             to[CS_TARGET_TEXT_BYTES] = "nothing";
+        if (c->device.major) {
+            cs_device_text(c->device, device);
+        }
+        if (c->from.arch) {
+            cs_target_text(c->from, from);
+        }
+        if (c->to.arch) {
+            cs_target_text(c->to, to);
+        }
+        const bool promised = why[0] == 'a';
+        return cs_fail(err, CS_CONFLICT,
+                       "%s devices: %u containers (one in %.*s) would go from %s (%s) to %s (%s)%s%s",
+                       device, c->containers, (int)c->example.len, c->example.ptr, from,
+                       cs_outcome_name(c->before), to, cs_outcome_name(c->after),
+                       promised ? ", and the configuration promises this device"
+                                : "; to accept that, say --allow ",
+                       promised ? "" : device);
+    }
+    const bool raised = cs_driver_cmp(price->floor_after, price->floor_before) > 0 &&
+                        cs_driver_known(price->floor_after);
+    if (raised && !o->allow_unknown_floor &&
+        (!cs_driver_known(o->allow_floor) ||
+         cs_driver_cmp(price->floor_after, o->allow_floor) > 0)) {
+        char before[CS_DRIVER_TEXT_BYTES], after[CS_DRIVER_TEXT_BYTES];
+        cs_driver_text(price->floor_before, before);
+        cs_driver_text(price->floor_after, after);
+        return cs_fail(err, CS_CONFLICT,
+                       "the driver floor would rise from %s to %s; to accept that, say "
+                       "--allow-floor %s",
+                       before, after, after);
+    }
+    return CS_OK;
+}
+
+// ---- one file --------------------------------------------------------------------------------
+
+// A relocatable cubin repeats what the device linker already linked, where the same target is there.
+static bool linked_has(const struct cs_scan *scan, uint32_t member, struct cs_target t) {
+    for (size_t i = 0; i < scan->images.count; i++) {
+        const struct cs_image *x = &scan->images.ptr[i];
+        if (x->member == member && x->container != CS_NONE && x->kind == CS_FATBIN_ELF &&
+            scan->containers.ptr[x->container].wrapper == CS_WRAPPER_LINKED &&
+            cs_target_cmp(x->target, t) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop_relocatable(struct view *v) {
+    const struct cs_slim_options *o = v->options;
+    const uint32_t newest = newest_ptx(v);
+    struct cs_target last = {0};
+    bool last_linked = false;
+    for (uint32_t i = 0; i < v->count; i++) {
+        const struct cs_target t = v->images[i].target;
+        if (is_ptx(&v->images[i])) {
+            if (o->ptx == CS_SLIM_PTX_DROP || (o->ptx == CS_SLIM_PTX_NEWEST && i != newest)) {
+                mark(v, i, CS_SLIM_PTX);
+            }
+            continue;
+        }
+        if (i == 0 || cs_target_cmp(last, t) != 0) {
+            last = t;
+            last_linked = linked_has(v->scan, v->container->member, t);
+        }
+        if (last_linked) {
+            mark(v, i, CS_SLIM_RELOCATABLE);
+        }
+    }
+}
+
+bool cs_slim_editable(const struct cs_scan *scan, const struct cs_container *c) {
+    const enum cs_file_kind kind = scan->members.ptr[c->member].kind;
+    return kind == CS_FILE_FATBIN || c->wrapper != CS_WRAPPER_NONE;
+}
+
+static enum cs_code decide_container(struct view *v, struct cs_worker *w,
+                                     struct cs_slim_price *price, struct cs_err *err) {
+    const struct cs_slim_options *o = v->options;
+    if (v->container->relocatable) {
+        if (o->drop_relocatable) {
+            drop_relocatable(v);
+        }
+        return CS_OK;
+    }
+    if (o->free_edits) {
+        drop_stub(v, w);
+        free_edits(v);
+    }
+    requested_edits(v);
+    return price_container(v, price) ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the price");
+}
+
+static enum cs_code decide_all(const struct cs_scan *scan, const struct cs_slim_options *options,
+                               struct cs_worker *w, struct cs_slim_decision *out,
+                               struct cs_slim_price *price, struct cs_err *err) {
+    CS_VEC(struct cs_select_image) images = {0};
+    CS_VEC(bool) flags = {0};
+    enum cs_code code = CS_OK;
+    for (uint32_t c = 0; code == CS_OK && c < scan->containers.count; c++) {
+        const struct cs_container *container = &scan->containers.ptr[c];
+        if (!cs_slim_editable(scan, container) || container->image_count == 0) {
+            continue;
+        }
+        images.count = flags.count = 0;
+        if (!cs_vec_push_n(&images, container->image_count) ||
+            !cs_vec_push_n(&flags, container->image_count)) {
+            code = cs_fail(err, CS_NOMEM, "no memory to decide on %u images",
+                           container->image_count);
+            break;
+        }
+        for (uint32_t i = 0; i < container->image_count; i++) {
+            images.ptr[i] = describe(&scan->images.ptr[container->first_image + i]);
+        }
+        struct view v = {scan, options, container, scan->members.ptr[container->member].path,
+                         images.ptr, flags.ptr, container->image_count,
+                         out->cause + container->first_image};
+        code = decide_container(&v, w, price, err);
+    }
+    cs_vec_fini(&images);
+    cs_vec_fini(&flags);
+    return code;
+}
+
+enum cs_code cs_slim_decide(const struct cs_scan *scan, const struct cs_slim_options *options,
+                            struct cs_workers *workers, struct cs_slim_decision *out,
+                            struct cs_slim_price *price, struct cs_err *err) {
+    *out = (struct cs_slim_decision){0};
+    out->cause = cs_calloc(scan->images.count, 1);
+    out->touched = cs_calloc(scan->containers.count, 1);
+    struct cs_worker *w = cs_worker_get(workers);
+    enum cs_code code = out->cause && out->touched && w
+                            ? decide_all(scan, options, w, out, price, err)
+                            : cs_fail(err, CS_NOMEM, "no memory to decide");
+    if (w) {
+        cs_worker_put(workers, w);
+    }
+    for (size_t i = 0; code == CS_OK && i < scan->images.count; i++) {
+        if (out->cause[i] != CS_SLIM_KEPT) {
+            out->dropped++;
+            out->cause_bytes[out->cause[i]] += scan->images.ptr[i].file_bytes;
+            out->touched[scan->images.ptr[i].container] = 1;
+        }
+    }
+    if (code != CS_OK) {
+        cs_slim_decision_fini(out);
+    }
+    return code;
+}

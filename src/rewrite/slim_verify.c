@@ -1,0 +1,190 @@
+// Proof: the produced bytes are read from scratch, and every image that was to stay is compared with
+// the original's: byte for byte where its payload was left alone, by its decompressed bytes where it
+// was not.  What lies outside the containers is elfcut's proof.
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "rewrite/slim_job.h"
+#include "rewrite/slim_kernels.h"
+
+struct proof {
+    const struct cs_slim_job *job;
+    const struct cs_scan *fresh;
+    struct cs_workers *workers;
+    atomic_int code;
+    struct cs_err err;
+    atomic_flag err_taken;
+};
+
+static bool same_identity(const struct cs_image *a, const struct cs_image *b) {
+    const uint64_t codecs = CS_FATBIN_F_ZLIB | CS_FATBIN_F_LZ4 | CS_FATBIN_F_ZSTD;
+    return a->kind == b->kind && cs_target_cmp(a->target, b->target) == 0 &&
+           (a->flags & ~codecs) == (b->flags & ~codecs) && a->code_major == b->code_major &&
+           a->code_minor == b->code_minor && cs_str_eq(a->identifier, b->identifier) &&
+           cs_str_eq(a->options, b->options);
+}
+
+static enum cs_code plain_bytes(const struct cs_pending *p, struct cs_worker *w,
+                                struct cs_view *out, struct cs_err *err) {
+    const struct cs_fatbin_entry *e = p->is_part ? &p->concat : &p->entry;
+    w->concat_payload = NULL;
+    CS_TRY(cs_fatbin_image(w->codec, e, &w->scratch, out, err));
+    if (p->is_part && !cs_view_sub(*out, p->entry.part_off, p->entry.payload_bytes, out)) {
+        return cs_fail_at(err, CS_FORMAT, p->entry.off, "part outside its concatenated image");
+    }
+    return CS_OK;
+}
+
+// A PTX text may end in one NUL more or less, depending on how it is stored.
+static struct cs_hash128 content_hash(const struct cs_image *image, struct cs_view bytes) {
+    while (image->kind != CS_FATBIN_ELF && bytes.len && bytes.ptr[bytes.len - 1] == 0) {
+        bytes.len--;
+    }
+    return cs_hash128(bytes.ptr, (size_t)bytes.len);
+}
+
+// A plain cubin is padded to 8 in its entry, and its stated size is the padded one.
+static enum cs_code same_content(const struct proof *proof, uint32_t old, uint32_t fresh,
+                                 struct cs_worker *w, struct cs_err *err) {
+    const struct cs_scan *before = &proof->job->scan;
+    const struct cs_pending *a = &before->pending.ptr[old];
+    const struct cs_pending *b = &proof->fresh->pending.ptr[fresh];
+    const bool alone = !a->is_part && !b->is_part;
+    if (alone && a->entry.payload.len == b->entry.payload.len && a->entry.codec == b->entry.codec &&
+        memcmp(a->entry.payload.ptr, b->entry.payload.ptr, (size_t)a->entry.payload.len) == 0) {
+        return CS_OK;
+    }
+    const struct cs_intern *keep = proof->job->options->keep_kernels;
+    struct cs_view bytes;
+    CS_TRY(plain_bytes(a, w, &bytes, err));
+    if (keep && a->entry.kind == CS_FATBIN_ELF) {
+        CS_TRY(cs_slim_zero_kernels(&bytes, keep, w, err));
+    }
+    const struct cs_hash128 want = content_hash(&before->images.ptr[old], bytes);
+    CS_TRY(plain_bytes(b, w, &bytes, err));
+    const struct cs_hash128 got = content_hash(&proof->fresh->images.ptr[fresh], bytes);
+    if (!cs_hash128_eq(want, got)) {
+        return cs_fail_at(err, CS_CONFLICT, proof->fresh->images.ptr[fresh].offset,
+                          "an image differs from the original after decompression");
+    }
+    return CS_OK;
+}
+
+static bool stays(const struct cs_slim_job *job, uint32_t image) {
+    return job->decision.cause[image] == CS_SLIM_KEPT;
+}
+
+// Finds the original of each image of one container, in order; concatenation may reorder kinds.
+static enum cs_code check_container(const struct proof *proof, size_t index, struct cs_worker *w,
+                                    struct cs_err *err) {
+    const struct cs_slim_job *job = proof->job;
+    const struct cs_container *a = &job->scan.containers.ptr[index];
+    const struct cs_container *b = &proof->fresh->containers.ptr[index];
+    const uint32_t old_end = a->first_image + a->image_count;
+    bool *matched = cs_calloc(a->image_count, sizeof *matched);
+    if (!matched) {
+        return cs_fail(err, CS_NOMEM, "no memory to verify");
+    }
+    enum cs_code code = CS_OK;
+    uint32_t first = a->first_image;
+    for (uint32_t i = 0; code == CS_OK && i < b->image_count; i++) {
+        const uint32_t fresh = b->first_image + i;
+        uint32_t old = first;
+        while (old < old_end &&
+               (matched[old - a->first_image] || !stays(job, old) ||
+                !same_identity(&job->scan.images.ptr[old], &proof->fresh->images.ptr[fresh]))) {
+            old++;
+        }
+        if (old == old_end) {
+            code = cs_fail_at(err, CS_CONFLICT, proof->fresh->images.ptr[fresh].offset,
+                              "an image that the original did not have, or out of order");
+            break;
+        }
+        matched[old - a->first_image] = true;
+        while (first < old_end && (matched[first - a->first_image] || !stays(job, first))) {
+            first++;
+        }
+        code = same_content(proof, old, fresh, w, err);
+    }
+    for (uint32_t i = a->first_image; code == CS_OK && i < old_end; i++) {
+        if (stays(job, i) && !matched[i - a->first_image]) {
+            code = cs_fail_at(err, CS_CONFLICT, job->scan.images.ptr[i].offset,
+                              "an image that was to stay is gone");
+        }
+    }
+    cs_free(matched);
+    return code;
+}
+
+static void check_task(void *ctx, size_t index) {
+    struct proof *proof = ctx;
+    if (atomic_load(&proof->code) != CS_OK) {
+        return;
+    }
+    struct cs_err err = {0};
+    struct cs_worker *w = cs_worker_get(proof->workers);
+    const enum cs_code code = w ? check_container(proof, index, w, &err)
+                                : cs_fail(&err, CS_NOMEM, "no memory to verify");
+    if (w) {
+        cs_worker_put(proof->workers, w);
+    }
+    if (code != CS_OK && !atomic_flag_test_and_set(&proof->err_taken)) {
+        proof->err = err;
+        atomic_store(&proof->code, (int)code);
+    }
+}
+
+static enum cs_code check_shape(const struct cs_slim_job *job, struct cs_view produced,
+                                struct cs_err *err) {
+    if (job->shape == CS_SLIM_ELF) {
+        return cs_elfcut_verify(&job->elf, produced, err);
+    }
+    return job->shape == CS_SLIM_ARCHIVE ? cs_arcut_verify(&job->archive, produced, err) : CS_OK;
+}
+
+static enum cs_code check_scan(const struct cs_slim_job *job, const struct cs_scan *fresh,
+                               struct cs_err *err) {
+    const struct cs_member *m = &fresh->members.ptr[0];
+    if (m->failed) {
+        return cs_fail(err, CS_CONFLICT, "the new file cannot be read: %.*s", (int)m->problem.len,
+                       m->problem.ptr);
+    }
+    if (fresh->containers.count != job->scan.containers.count) {
+        return cs_fail(err, CS_CONFLICT, "the new file has %zu containers, the original %zu",
+                       fresh->containers.count, job->scan.containers.count);
+    }
+    for (size_t i = 0; i < fresh->containers.count; i++) {
+        const struct cs_container *a = &job->scan.containers.ptr[i];
+        const struct cs_container *b = &fresh->containers.ptr[i];
+        if (a->wrapper != b->wrapper || a->relocatable != b->relocatable) {
+            return cs_fail_at(err, CS_CONFLICT, b->offset, "a container lost its wrapper");
+        }
+    }
+    return CS_OK;
+}
+
+enum cs_code cs_slim_verify(const struct cs_slim_job *job, struct cs_view produced,
+                            struct cs_pool *pool, struct cs_workers *workers,
+                            struct cs_err *err) {
+    static const struct cs_inventory_options headers = {.depth = CS_DEPTH_HEADERS};
+    CS_TRY(check_shape(job, produced, err));
+    struct cs_scan fresh;
+    cs_scan_init(&fresh, produced, NULL, &headers);
+    enum cs_code code = cs_scan_file(&fresh, job->scan.members.ptr[0].path, err);
+    if (code == CS_OK) {
+        code = check_scan(job, &fresh, err);
+    }
+    if (code == CS_OK) {
+        struct proof proof = {.job = job, .fresh = &fresh, .workers = workers,
+                              .err_taken = ATOMIC_FLAG_INIT};
+        cs_pool_for(pool, fresh.containers.count, 1, check_task, &proof);
+        code = (enum cs_code)atomic_load(&proof.code);
+        if (code != CS_OK && err) {
+            *err = proof.err;
+        }
+    }
+    cs_scan_fini(&fresh);
+    return code;
+}
