@@ -13,9 +13,9 @@
 bool cs_glob_match(struct cs_str pattern, struct cs_str path);
 
 // The whole path, or, when the path has fewer folders than the pattern, its trailing parts:
-// "sgl_kernel/sm90/*.so" also matches a bare "sm90/common_ops.so" or "common_ops.so", which is how a
-// library is seen outside its wheel.  A path with at least as many folders must match whole, or from
-// some folder on ("/opt/site/sgl_kernel/sm90/x.so").
+// "sgl_kernel/sm90/*.so" also matches a bare "sm90/common_ops.so" or "common_ops.so", which is how
+// a library is seen outside its wheel.  A path with at least as many folders must match whole, or
+// from some folder on ("/opt/site/sgl_kernel/sm90/x.so").
 bool cs_glob_match_tail(struct cs_str pattern, struct cs_str path);
 
 #endif

@@ -179,6 +179,5 @@ void cs_clean_shorten(struct cs_buf *out, struct cs_str clean, size_t width) {
         return;
     }
     const bool path = memchr(clean.ptr, '/', clean.len) != NULL;
-    const size_t head = path ? room / 3 : room - room / 3;
-    put_ends(out, clean, head, room - head);
+    put_ends(out, clean, path ? 0 : room - room / 3, path ? room : room / 3);
 }

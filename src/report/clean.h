@@ -18,8 +18,8 @@ void cs_clean(struct cs_buf *out, struct cs_str s);
 size_t cs_clean_width(struct cs_str clean);
 
 // Appends cleaned text in at most `width` columns.  What is too long loses what tells least: first
-// the parameters of a function, f(int, float*) becoming f(...), then the middle.  Of a path more of
-// the end stays, of anything else more of the beginning.
+// the parameters of a function, f(int, float*) becoming f(...), then the middle.  Of a path the
+// end stays, of anything else more of the beginning.
 void cs_clean_shorten(struct cs_buf *out, struct cs_str clean, size_t width);
 
 #endif

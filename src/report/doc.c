@@ -112,6 +112,14 @@ struct cs_cell *cs_table_others(struct cs_table *t, uint64_t count) {
     return row;
 }
 
+void cs_table_may_drop(struct cs_table *t, const char *key) {
+    for (uint32_t i = 0; i < t->col_count; i++) {
+        if (strcmp(t->cols[i].key, key) == 0 && t->droppable_count < CS_TABLE_DROPS_MAX) {
+            t->droppable[t->droppable_count++] = i;
+        }
+    }
+}
+
 uint64_t cs_table_rows(const struct cs_table *t) { return t->cells.count / t->col_count; }
 
 static struct cs_str vformat(struct cs_doc *d, const char *fmt, va_list args) {
@@ -183,7 +191,8 @@ void cs_render_raw_cell(struct cs_buf *out, enum cs_col_type type, const struct 
     }
     switch (type) {
     case CS_COL_NAME:
-    case CS_COL_TEXT: cs_clean(out, cell->text); return;
+    case CS_COL_TEXT:
+    case CS_COL_FIGURE: cs_clean(out, cell->text); return;
     case CS_COL_BYTES:
     case CS_COL_COUNT: cs_buf_printf(out, "%llu", (unsigned long long)cell->u); return;
     case CS_COL_DELTA: cs_buf_printf(out, "%lld", (long long)cell->i); return;

@@ -28,6 +28,7 @@
 enum cs_col_type {
     CS_COL_NAME,     // text that may be very long; shortened in the middle where room is short
     CS_COL_TEXT,     // short text, never shortened below 40 columns
+    CS_COL_FIGURE,   // text that is a number already; set to the right
     CS_COL_BYTES,    // u64; MiB and KiB in text, plain bytes in CSV
     CS_COL_DELTA,    // i64 bytes with a sign
     CS_COL_COUNT,    // u64
@@ -60,7 +61,7 @@ static inline struct cs_cell cs_cell_none(void) { return (struct cs_cell){.none 
 // part / whole; none when whole is 0.
 struct cs_cell cs_cell_share(uint64_t part, uint64_t whole);
 
-enum { CS_TABLE_COLS_MAX = 32 };
+enum { CS_TABLE_COLS_MAX = 32, CS_TABLE_DROPS_MAX = 4 };
 
 struct cs_doc;
 
@@ -72,6 +73,8 @@ struct cs_table {
     CS_VEC(struct cs_cell) cells;  // row by row
     uint64_t others;               // rows left out, for which the last row stands
     bool secondary;                // a by-product: not the table that CSV shows
+    uint32_t droppable[CS_TABLE_DROPS_MAX];  // columns, in the order of leaving
+    uint32_t droppable_count;
 };
 
 struct cs_fact {
@@ -129,6 +132,9 @@ struct cs_cell *cs_table_row(struct cs_table *t);
 // The closing row that stands for `count` rows left out; "[n others]" is written
 // into its first name column.  Nothing may follow it.
 struct cs_cell *cs_table_others(struct cs_table *t, uint64_t count);
+// Where a terminal leaves too little room for names, the text report does without this column (by
+// its key).  Those named first go first.
+void cs_table_may_drop(struct cs_table *t, const char *key);
 uint64_t cs_table_rows(const struct cs_table *t);
 
 // A paragraph, wrapped by the renderer.

@@ -131,6 +131,8 @@ static void doc_table(const struct cs_size_report *r, const struct cs_size_table
         return;
     }
     struct cs_table *table = cs_doc_table(d, t->title, cols.cols, cols.count);
+    cs_table_may_drop(table, "image_bytes");
+    cs_table_may_drop(table, "share_percent");
     struct cs_size_row others = {0};
     uint64_t whole = 0, left = 0;
     for (size_t i = 0; i < t->size.rows.count; i++) {
@@ -200,8 +202,8 @@ static struct cs_cell hundredths(struct cs_doc *d, uint64_t bytes, uint64_t unit
 static void doc_origin_functions(const struct cs_size_report *r, struct cs_doc *d) {
     static const struct cs_col cols[] = {
         {CS_COL_COUNT, "Rank", "rank"},
-        {CS_COL_TEXT, "Size (KB)", "kb"},
-        {CS_COL_TEXT, "Size (MB)", "mb"},
+        {CS_COL_FIGURE, "Size (KB)", "kb"},
+        {CS_COL_FIGURE, "Size (MB)", "mb"},
         {CS_COL_PERCENT, "%", "percent"},
         {CS_COL_NAME, "File", "file"},
         {CS_COL_NAME, "Kernel Name", "kernel"},
@@ -224,17 +226,17 @@ static void doc_origin_functions(const struct cs_size_report *r, struct cs_doc *
 static void doc_origin(const struct cs_size_report *r, struct cs_doc *d) {
     static const struct cs_col cols[] = {
         {CS_COL_COUNT, "Rank", "rank"},      {CS_COL_COUNT, "Count", "count"},
-        {CS_COL_TEXT, "Total (MB)", "mb"},   {CS_COL_PERCENT, "%", "percent"},
-        {CS_COL_TEXT, "Code (MB)", "code_mb"}, {CS_COL_NAME, "Kernel Prefix", "prefix"},
+        {CS_COL_FIGURE, "Total (MB)", "mb"},   {CS_COL_PERCENT, "%", "percent"},
+        {CS_COL_FIGURE, "Code (MB)", "code_mb"}, {CS_COL_NAME, "Kernel Prefix", "prefix"},
     };
     const struct cs_origin *o = r->origin;
     const uint64_t mib = 1024 * 1024;
     cs_doc_fact(d, "Total kernels", CS_COL_COUNT, cs_cell_u64(o->functions.count));
-    cs_doc_fact(d, "Total size (MB)", CS_COL_TEXT, hundredths(d, o->symbol_bytes, mib));
-    cs_doc_fact(d, "Average size (KB)", CS_COL_TEXT,
+    cs_doc_fact(d, "Total size (MB)", CS_COL_FIGURE, hundredths(d, o->symbol_bytes, mib));
+    cs_doc_fact(d, "Average size (KB)", CS_COL_FIGURE,
                 hundredths(d, o->symbol_bytes,
                            1024 * (o->functions.count ? o->functions.count : 1)));
-    cs_doc_fact(d, "True code (MB)", CS_COL_TEXT, hundredths(d, o->code_bytes, mib));
+    cs_doc_fact(d, "True code (MB)", CS_COL_FIGURE, hundredths(d, o->code_bytes, mib));
     struct cs_table *t = cs_doc_table(d, "Kernel Groups (by name prefix)", cols, 6);
     uint64_t left = 0, left_bytes = 0, left_code = 0, left_count = 0;
     for (size_t i = 0; i < o->groups.count; i++) {

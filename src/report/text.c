@@ -5,7 +5,7 @@
 #include "report/clean.h"
 #include "report/render.h"
 
-enum { GAP = 2, DEFAULT_WIDTH = 80, NAME_MIN = 16, TEXT_MAX = 40 };
+enum { GAP = 2, DEFAULT_WIDTH = 80, NAME_MIN = 16, NAME_GOOD = 32, TEXT_MAX = 40 };
 
 #define BOLD "\x1b[1m"
 #define RED "\x1b[31m"
@@ -36,53 +36,87 @@ static struct cs_str cell_text(struct text *t, enum cs_col_type type, const stru
     return cs_buf_str(&t->cell);
 }
 
-static void measure(struct text *t, const struct cs_table *table, size_t *widths) {
+// How the columns of one table share the width.
+struct layout {
+    size_t widths[CS_TABLE_COLS_MAX];
+    bool hidden[CS_TABLE_COLS_MAX];
+    uint32_t last;  // the last column that is shown
+};
+
+static void measure(struct text *t, const struct cs_table *table, struct layout *l) {
+    *l = (struct layout){.last = table->col_count - 1};
     for (uint32_t c = 0; c < table->col_count; c++) {
-        widths[c] = strlen(table->cols[c].title);
+        l->widths[c] = strlen(table->cols[c].title);
     }
     for (size_t i = 0; i < table->cells.count; i++) {
         const uint32_t c = (uint32_t)(i % table->col_count);
         const struct cs_str s = cell_text(t, table->cols[c].type, &table->cells.ptr[i]);
-        widths[c] = cs_max_u64(widths[c], cs_clean_width(s));
+        l->widths[c] = cs_max_u64(l->widths[c], cs_clean_width(s));
+    }
+    for (uint32_t c = 0; c < table->col_count && !t->full_names; c++) {
+        if (table->cols[c].type == CS_COL_TEXT) {
+            l->widths[c] = cs_min_u64(l->widths[c], TEXT_MAX);
+        }
     }
 }
 
-// Shrinks the name columns, widest first, until the table fits.
-static void fit(const struct text *t, const struct cs_table *table, size_t *widths) {
-    size_t fixed = (size_t)GAP * (table->col_count - 1), names = 0, wanted = 0;
+// Width left for the name columns; sets their number and what they would like to have.
+static size_t name_room(const struct text *t, const struct cs_table *table, const struct layout *l,
+                        size_t *names, size_t *wanted) {
+    size_t fixed = 0, shown = 0;
+    *names = *wanted = 0;
     for (uint32_t c = 0; c < table->col_count; c++) {
-        if (table->cols[c].type == CS_COL_TEXT && !t->full_names) {
-            widths[c] = cs_min_u64(widths[c], TEXT_MAX);
+        if (l->hidden[c]) {
+            continue;
         }
+        shown++;
         if (table->cols[c].type == CS_COL_NAME) {
-            names++;
-            wanted += widths[c];
+            ++*names;
+            *wanted += l->widths[c];
         } else {
-            fixed += widths[c];
+            fixed += l->widths[c];
         }
     }
-    size_t room = t->width > fixed ? t->width - fixed : 0;
-    room = cs_max_u64(room, names * NAME_MIN);
-    if (t->full_names || wanted <= room) {
-        return;
-    }
-    // A column narrower than its fair share leaves the difference to the others.
+    fixed += GAP * (shown - 1);
+    return t->width > fixed ? t->width - fixed : 0;
+}
+
+// Divides the room among the name columns: one that wants less than its fair share leaves the
+// difference to the others.
+static void share_room(const struct cs_table *table, struct layout *l, size_t names, size_t room) {
     bool done[CS_TABLE_COLS_MAX] = {false};
     for (bool again = true; again && names > 0;) {
         again = false;
         const size_t share = room / names;
         for (uint32_t c = 0; c < table->col_count; c++) {
-            if (table->cols[c].type == CS_COL_NAME && !done[c] && widths[c] <= share) {
+            if (table->cols[c].type == CS_COL_NAME && !done[c] && l->widths[c] <= share) {
                 done[c] = again = true;
-                room -= widths[c];
+                room -= l->widths[c];
                 names--;
             }
         }
     }
     for (uint32_t c = 0; c < table->col_count; c++) {
         if (table->cols[c].type == CS_COL_NAME && !done[c]) {
-            widths[c] = room / names;
+            l->widths[c] = room / names;
         }
+    }
+}
+
+// Makes the table fit the width.  Droppable columns leave before a name gets too short to tell
+// anything.
+static void fit(const struct text *t, const struct cs_table *table, struct layout *l) {
+    size_t names, wanted, room = name_room(t, table, l, &names, &wanted);
+    for (uint32_t i = 0; i < table->droppable_count; i++) {
+        if (room >= cs_min_u64(wanted, names * NAME_GOOD)) {
+            break;
+        }
+        l->hidden[table->droppable[i]] = true;
+        room = name_room(t, table, l, &names, &wanted);
+    }
+    room = cs_max_u64(room, names * NAME_MIN);
+    if (wanted > room) {
+        share_room(table, l, names, room);
     }
 }
 
@@ -103,7 +137,7 @@ static void put_cell(struct text *t, struct cs_str s, size_t width, bool left, b
 }
 
 static void put_table(struct text *t, const struct cs_table *table) {
-    size_t widths[CS_TABLE_COLS_MAX];
+    struct layout l;
     if (table->title) {
         styled(t, BOLD, cs_str_from(table->title));
         cs_buf_addc(t->out, '\n');
@@ -112,17 +146,26 @@ static void put_table(struct text *t, const struct cs_table *table) {
         cs_buf_adds(t->out, "(none)\n");
         return;
     }
-    measure(t, table, widths);
-    fit(t, table, widths);
-    for (uint32_t c = 0; c < table->col_count; c++) {
-        put_cell(t, cs_str_from(table->cols[c].title), widths[c],
-                 cs_col_is_text(table->cols[c].type), c + 1 == table->col_count);
+    measure(t, table, &l);
+    if (!t->full_names) {
+        fit(t, table, &l);
+    }
+    while (l.hidden[l.last] && l.last > 0) {
+        l.last--;
+    }
+    for (uint32_t c = 0; c <= l.last; c++) {
+        if (!l.hidden[c]) {
+            put_cell(t, cs_str_from(table->cols[c].title), l.widths[c],
+                     cs_col_is_text(table->cols[c].type), c == l.last);
+        }
     }
     for (size_t i = 0; i < table->cells.count; i++) {
         const uint32_t c = (uint32_t)(i % table->col_count);
         const enum cs_col_type type = table->cols[c].type;
-        put_cell(t, cell_text(t, type, &table->cells.ptr[i]), widths[c], cs_col_is_text(type),
-                 c + 1 == table->col_count);
+        if (!l.hidden[c]) {
+            put_cell(t, cell_text(t, type, &table->cells.ptr[i]), l.widths[c], cs_col_is_text(type),
+                     c == l.last);
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 // Deciding: for every container, which images any device needs, and what each edit changes.
 //
 // Free edits change no outcome by construction: an image goes only when no device that can load the
-// library, known or still to come, ever selects it.  Requested edits (--drop, --for, --ptx, ...) are
-// applied first-come, and then every device's selection is compared before and after.
+// library, known or still to come, ever selects it.  Requested edits (--drop, --for, --ptx, ...)
+// are applied first-come, and then every device's selection is compared before and after.
 
 #include "base/mem.h"
 #include "rewrite/slim.h"
@@ -76,7 +76,8 @@ static bool may_drop(const struct cs_image *image) {
 }
 
 static void mark(struct view *v, uint32_t i, enum cs_slim_cause cause) {
-    if (v->cause[i] == CS_SLIM_KEPT && may_drop(&v->scan->images.ptr[v->container->first_image + i])) {
+    if (v->cause[i] == CS_SLIM_KEPT &&
+        may_drop(&v->scan->images.ptr[v->container->first_image + i])) {
         v->cause[i] = (uint8_t)cause;
     }
 }
@@ -355,13 +356,14 @@ enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
             cs_target_text(c->to, to);
         }
         const bool promised = why[0] == 'a';
-        return cs_fail(err, CS_CONFLICT,
-                       "%s devices: %u containers (one in %.*s) would go from %s (%s) to %s (%s)%s%s",
-                       device, c->containers, (int)c->example.len, c->example.ptr, from,
-                       cs_outcome_name(c->before), to, cs_outcome_name(c->after),
-                       promised ? ", and the configuration promises this device"
-                                : "; to accept that, say --allow ",
-                       promised ? "" : device);
+        return cs_fail(
+            err, CS_CONFLICT,
+            "%s devices: %u containers (one in %.*s) would go from %s (%s) to %s (%s)%s%s", device,
+            c->containers, (int)c->example.len, c->example.ptr, from, cs_outcome_name(c->before),
+            to, cs_outcome_name(c->after),
+            promised ? ", and the configuration promises this device"
+                     : "; to accept that, say --allow ",
+            promised ? "" : device);
     }
     const bool raised = cs_driver_cmp(price->floor_after, price->floor_before) > 0 &&
                         cs_driver_known(price->floor_after);
@@ -381,7 +383,8 @@ enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
 
 // ---- one file --------------------------------------------------------------------------------
 
-// A relocatable cubin repeats what the device linker already linked, where the same target is there.
+// A relocatable cubin repeats what the device linker already linked, where the same target is
+// there.
 static bool linked_has(const struct cs_scan *scan, uint32_t member, struct cs_target t) {
     for (size_t i = 0; i < scan->images.count; i++) {
         const struct cs_image *x = &scan->images.ptr[i];

@@ -1,6 +1,6 @@
-// Proof: the produced bytes are read from scratch, and every image that was to stay is compared with
-// the original's: byte for byte where its payload was left alone, by its decompressed bytes where it
-// was not.  What lies outside the containers is elfcut's proof.
+// Proof: the produced bytes are read from scratch, and every image that was to stay is compared
+// with the original's: byte for byte where its payload was left alone, by its decompressed bytes
+// where it was not.  What lies outside the containers is elfcut's proof.
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -60,7 +60,7 @@ static void test_shorten(void **state) {
     shorten_is("abcdef", 0, "");
     shorten_is("\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2", 6, "\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2");
     shorten_is("\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2", 5, "\xE6\xBC\xA2...");
-    shorten_is("package/deep/inside/libops.so", 16, "pack...libops.so");
+    shorten_is("package/deep/inside/libops.so", 16, "...ide/libops.so");
     // Parameters go first, then the middle of what is left.
     shorten_is("void f<1, 2>(int, float (*)(int))", 20, "void f<1, 2>(...)");
     shorten_is("void long_name<first, second>(int)", 20, "void long_na...cond>");
@@ -282,6 +282,35 @@ static void test_long_names(void **state) {
     cs_buf_fini(&out);
 }
 
+static void test_dropped_columns(void **state) {
+    (void)state;
+    struct cs_doc d;
+    struct cs_buf out;
+    cs_buf_init(&out, CS_MIB);
+    cs_doc_init(&d, NULL);
+    struct cs_table *t = cs_doc_table(&d, NULL, cols, 7);
+    cs_table_may_drop(t, "change_bytes");
+    cs_table_may_drop(t, "percent");
+    cs_table_may_drop(t, "no_such_column");
+    add_row(t, 1, "a_name_of_thirty_six_characters_here");
+    assert_int_equal(cs_report_render(&d, &(struct cs_render){.width = 77}, &out, NULL), CS_OK);
+    assert_string_equal(
+        out.ptr,
+        "code  kernels       %    at  arch    kernel\n"
+        " 1 B        7  0.03 %  0x40  sm_90a  a_name_of_thirty_six_characters_here\n");
+    cs_buf_clear(&out);
+    assert_int_equal(cs_report_render(&d, &(struct cs_render){.width = 67}, &out, NULL), CS_OK);
+    assert_string_equal(out.ptr,
+                        "code  kernels    at  arch    kernel\n"
+                        " 1 B        7  0x40  sm_90a  a_name_of_thirty_six_characters_here\n");
+    cs_buf_clear(&out);
+    assert_int_equal(cs_report_render(&d, &(struct cs_render){.format = CS_REPORT_CSV}, &out, NULL),
+                     CS_OK);
+    assert_non_null(strstr(out.ptr, "code_bytes,change_bytes,kernels,percent,"));
+    cs_doc_fini(&d);
+    cs_buf_fini(&out);
+}
+
 static void test_colors(void **state) {
     (void)state;
     struct cs_doc d;
@@ -329,11 +358,17 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean),       cmocka_unit_test(test_shorten),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_markdown),    cmocka_unit_test(test_github),
-        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_colors),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_shorten),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_github),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_dropped_columns),
+        cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
