@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/num.h"
 #include "model/inventory_input.h"
+#include "model/source.h"
 
 const char *cs_file_kind_name(enum cs_file_kind kind) {
     switch (kind) {
@@ -192,6 +193,11 @@ static bool merge_images(struct cs_inventory *inv, struct cs_scan *s, const stru
         if (!image->problem.ptr) {
             image->problem = CS_STR("");
         }
+        const struct cs_str source = s->pending.ptr[i].walked.source;
+        image->source = source.len ? cs_arena_str(&inv->arena, source) : CS_STR("");
+        if (!image->source.ptr) {
+            return false;
+        }
         count_image(inv, image);
         const struct cs_pending *p = &s->pending.ptr[i];
         const uint32_t id = (uint32_t)inv->images.count - 1;
@@ -351,6 +357,7 @@ enum cs_code cs_inventory_add(struct cs_inventory *inv, const char *path,
     struct stat st;
     struct cs_file file = {0};
     enum cs_code code;
+    const size_t first_container = inv->containers.count;
     const bool is_stdin = strcmp(path, "-") == 0;
     if (!is_stdin && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         code = cs_inventory_add_dir(inv, path, &add, err);
@@ -360,6 +367,9 @@ enum cs_code cs_inventory_add(struct cs_inventory *inv, const char *path,
         if (code == CS_OK) {
             code = add_file(inv, is_stdin ? "<stdin>" : path, file.view, &add, err);
         }
+    }
+    if (code == CS_OK && options->sources) {
+        code = cs_source_finish(inv, first_container, options->depth == CS_DEPTH_KERNELS, pool, err);
     }
     cs_file_close(&file);
     cs_workers_fini(&workers);

@@ -29,6 +29,7 @@ struct cs_walked {
     struct cs_walked_func *funcs;
     struct cs_leaf *leaves;    // .kernel is an index in the image
     uint32_t kernel_count, func_count, leaf_count;
+    struct cs_str source;      // in the block; empty when not looked for or not there
 };
 
 // A pending image: where its bytes are, until walked.
@@ -71,6 +72,7 @@ struct cs_worker {
     struct cs_cubin cubin;
     struct cs_ptx ptx;
     CS_VEC(struct cs_leaf) cells;   // kernel x part accumulators
+    struct cs_buf source;
 };
 struct cs_workers {
     pthread_mutex_t lock;

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "format/ar.h"
 #include "model/scan.h"
+#include "model/source.h"
 
 struct region {
     uint64_t off, len;
@@ -383,9 +384,10 @@ static enum cs_code add_loose(struct cs_scan *s, uint32_t member, uint32_t secti
 
 // ---- search ----------------------------------------------------------------------------------
 
-// Next 8-aligned offset in [from, end) where a container or an ELF may start; end when none.
-static uint64_t next_magic(struct cs_view file, uint64_t from, uint64_t end) {
-    uint64_t at = (from + 7) & ~7ull;
+// Next offset in [from, end) where a container or an ELF may start, in steps of 8 from `base` (objects
+// in an archive start at even offsets only); end when none.
+static uint64_t next_magic(struct cs_view file, uint64_t base, uint64_t from, uint64_t end) {
+    uint64_t at = base + ((from - base + 7) & ~7ull);
     for (; at + 8 <= end; at += 8) {
         uint32_t x;
         memcpy(&x, file.ptr + at, sizeof x);
@@ -428,7 +430,7 @@ static enum cs_code search_region(struct cs_scan *s, uint32_t member, uint64_t b
     const bool strict = cs_str_eq(name, CS_STR(".nv_fatbin")) ||
                         cs_str_eq(name, CS_STR("__nv_relfatbin"));
     uint64_t owned = r->off;
-    for (uint64_t at = next_magic(s->file, r->off, end); at < end;) {
+    for (uint64_t at = next_magic(s->file, base, r->off, end); at < end;) {
         uint64_t bytes = 0;
         uint32_t entries;
         const struct cs_view rest = cs_view_at(s->file, at, end - at);
@@ -440,7 +442,7 @@ static enum cs_code search_region(struct cs_scan *s, uint32_t member, uint64_t b
                               (int)name.len, name.ptr);
         }
         if (!container && !cubin) {
-            at = next_magic(s->file, at + 8, end);
+            at = next_magic(s->file, base, at + 8, end);
             continue;
         }
         if (!own_host(s, host, base, owned, at)) {
@@ -449,7 +451,7 @@ static enum cs_code search_region(struct cs_scan *s, uint32_t member, uint64_t b
         CS_TRY(container ? add_container(s, member, r->section, at, bytes, err)
                          : add_loose(s, member, r->section, at, bytes, CS_FATBIN_ELF, err));
         owned = at + bytes;
-        at = next_magic(s->file, owned, end);
+        at = next_magic(s->file, base, owned, end);
     }
     return own_host(s, host, base, owned, end) ? CS_OK : no_memory(err);
 }
@@ -479,6 +481,26 @@ static void link_wrappers(struct cs_scan *s, const struct cs_wrappers *wrappers,
             s->containers.ptr[low].wrapper_offset = base + w->offset;
         }
     }
+}
+
+// What the symbols of an ELF file say about the sources of its containers.
+static enum cs_code name_containers(struct cs_scan *s, const struct cs_elf *elf, uint64_t base,
+                                    size_t first_container, struct cs_err *err) {
+    struct cs_source_map map;
+    const enum cs_code code = cs_source_map_read(elf, &map, err);
+    for (size_t i = first_container; code == CS_OK && i < s->containers.count; i++) {
+        struct cs_container *c = &s->containers.ptr[i];
+        const struct cs_source_mark *m = cs_source_map_find(
+            &map, c->offset - base,
+            c->wrapper == CS_WRAPPER_NONE ? CS_NO_OFFSET : c->wrapper_offset - base);
+        if (m) {
+            c->source = m->name;
+            c->source_how = m->how;
+        }
+    }
+    cs_arena_absorb(&s->arena, &map.arena);  // the names live on
+    cs_source_map_fini(&map);
+    return code;
 }
 
 // ---- one file of each kind -------------------------------------------------------------------
@@ -554,6 +576,9 @@ static enum cs_code scan_elf(struct cs_scan *s, uint32_t member, uint64_t off, u
         code = search_region(s, member, off, &region, err);
     }
     link_wrappers(s, &wrappers, off, first_container);
+    if (code == CS_OK && s->options->sources && s->containers.count > first_container) {
+        code = name_containers(s, &elf, off, first_container, err);
+    }
     s->wrappers = NULL;
     cs_wrappers_fini(&wrappers);
     cs_vec_fini(&r.list);

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/num.h"
 #include "model/scan.h"
+#include "model/source.h"
 
 // ---- workers ---------------------------------------------------------------------------------
 
@@ -29,6 +30,7 @@ void cs_workers_fini(struct cs_workers *w) {
         cs_scratch_fini(&x->zeroed);
         cs_cubin_fini(&x->cubin);
         cs_ptx_fini(&x->ptx);
+        cs_buf_fini(&x->source);
         cs_vec_fini(&x->cells);
         cs_free(x);
     }
@@ -166,6 +168,27 @@ static void keep_leaves(const struct cs_worker *w, struct cs_walked *out) {
     }
 }
 
+// ---- source --------------------------------------------------------------------------------
+
+// Puts the file that the image's own debug info names into the worker's buffer, unless its container
+// has a better name already.
+static void find_source(struct cs_worker *w, const struct place *p, const struct cs_image *image,
+                        struct cs_view bytes, const struct cs_ptx *ptx) {
+    cs_buf_clear(&w->source);
+    w->source.max = CS_MAX_PATH_BYTES;
+    const enum cs_source_how how = image->container == CS_NONE
+                                       ? CS_SOURCE_NONE
+                                       : p->scan->containers.ptr[image->container].source_how;
+    if (!p->scan->options->sources || image->identifier.len > 0 ||
+        (how != CS_SOURCE_NONE && how < CS_SOURCE_LINE_TABLE)) {
+        return;
+    }
+    if (!(ptx ? cs_source_of_ptx(ptx, &w->source) : cs_source_of_cubin(bytes, &w->source)) ||
+        w->source.failed != CS_OK) {
+        cs_buf_clear(&w->source);
+    }
+}
+
 // ---- kinds of image --------------------------------------------------------------------------
 
 static void describe_cubin(struct cs_image *image, const struct cs_cubin *c, bool in_container) {
@@ -195,7 +218,8 @@ static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_v
         give(w, p, c->pieces.ptr[i].len, c->pieces.ptr[i].kernel, c->pieces.ptr[i].part);
     }
     give_rest(w, p);
-    struct sizes n = {c->kernels.count, c->funcs.count, count_leaves(w), 0};
+    find_source(w, p, image, bytes, NULL);
+    struct sizes n = {c->kernels.count, c->funcs.count, count_leaves(w), w->source.len};
     for (size_t i = 0; i < c->kernels.count; i++) {
         n.text += c->kernels.ptr[i].name.len;
     }
@@ -206,6 +230,7 @@ static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_v
     if (!take_block(out, n, &text)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", c->kernels.count);
     }
+    out->source = keep(&text, cs_buf_str(&w->source));
     for (size_t i = 0; i < c->kernels.count; i++) {
         const struct cs_cubin_kernel *k = &c->kernels.ptr[i];
         out->kernels[i].name = keep(&text, k->name);
@@ -245,7 +270,8 @@ static enum cs_code walk_ptx(struct cs_worker *w, struct place *p, struct cs_vie
     if (!reset_cells(w, ptx->kernels.count)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", ptx->kernels.count);
     }
-    struct sizes n = {ptx->kernels.count, 0, 0, 0};
+    find_source(w, p, image, bytes, ptx);
+    struct sizes n = {ptx->kernels.count, 0, 0, w->source.len};
     for (size_t i = 0; i < ptx->kernels.count; i++) {
         const struct cs_ptx_kernel *k = &ptx->kernels.ptr[i];
         give(w, p, k->off - p->done, CS_NO_KERNEL, CS_PART_PTX);
@@ -259,6 +285,7 @@ static enum cs_code walk_ptx(struct cs_worker *w, struct place *p, struct cs_vie
     if (!take_block(out, n, &text)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", ptx->kernels.count);
     }
+    out->source = keep(&text, cs_buf_str(&w->source));
     for (size_t i = 0; i < ptx->kernels.count; i++) {
         out->kernels[i].name = keep(&text, ptx->kernels.ptr[i].name);
         out->kernels[i].kernel.is_kernel = true;
