@@ -369,7 +369,8 @@ enum cs_code cs_inventory_add(struct cs_inventory *inv, const char *path,
         }
     }
     if (code == CS_OK && options->sources) {
-        code = cs_source_finish(inv, first_container, options->depth == CS_DEPTH_KERNELS, pool, err);
+        const bool kernels_known = options->depth == CS_DEPTH_KERNELS;
+        code = cs_source_finish(inv, first_container, kernels_known, pool, err);
     }
     cs_file_close(&file);
     cs_workers_fini(&workers);

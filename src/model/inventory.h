@@ -118,7 +118,7 @@ struct cs_image {
     uint32_t toolkit_x10;
     uint32_t ptx_isa_x10;    // 84 for 8.4
     struct cs_str identifier;
-    struct cs_str source;    // named by its own line table or .file; looked for where nothing better is
+    struct cs_str source;    // by its own line table or .file, where nothing better is known
     struct cs_str options;
     struct cs_hash128 hash;  // of the decompressed image; zero when not read
     bool relocatable;        // ET_REL cubin

@@ -384,8 +384,8 @@ static enum cs_code add_loose(struct cs_scan *s, uint32_t member, uint32_t secti
 
 // ---- search ----------------------------------------------------------------------------------
 
-// Next offset in [from, end) where a container or an ELF may start, in steps of 8 from `base` (objects
-// in an archive start at even offsets only); end when none.
+// Next offset in [from, end) where a container or an ELF may start, in steps of 8 from `base`
+// (objects in an archive start at even offsets only); end when none.
 static uint64_t next_magic(struct cs_view file, uint64_t base, uint64_t from, uint64_t end) {
     uint64_t at = base + ((from - base + 7) & ~7ull);
     for (; at + 8 <= end; at += 8) {

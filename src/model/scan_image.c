@@ -170,8 +170,8 @@ static void keep_leaves(const struct cs_worker *w, struct cs_walked *out) {
 
 // ---- source --------------------------------------------------------------------------------
 
-// Puts the file that the image's own debug info names into the worker's buffer, unless its container
-// has a better name already.
+// Puts the file that the image's own debug info names into the worker's buffer, unless its
+// container has a better name already.
 static void find_source(struct cs_worker *w, const struct place *p, const struct cs_image *image,
                         struct cs_view bytes, const struct cs_ptx *ptx) {
     cs_buf_clear(&w->source);
