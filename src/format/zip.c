@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/path.h"
 
 enum {
     LOCAL_SIG = 0x04034b50,
@@ -211,58 +212,11 @@ static bool take64(struct cs_view zip64, uint64_t *at, uint64_t *value) {
     return true;
 }
 
-static bool valid_utf8(struct cs_str s, bool *ascii) {
-    *ascii = true;
-    for (size_t i = 0; i < s.len;) {
-        const uint8_t c = (uint8_t)s.ptr[i];
-        if (c < 0x80) {
-            i++;
-            continue;
-        }
-        *ascii = false;
-        const size_t more = c >= 0xf0 && c <= 0xf4 ? 3 : c >= 0xe0 ? 2 : 1;
-        if (c < 0xc2 || c > 0xf4 || s.len - i <= more) {
-            return false;
-        }
-        const uint8_t d = (uint8_t)s.ptr[i + 1];
-        if ((c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) || (c == 0xf0 && d < 0x90) ||
-            (c == 0xf4 && d > 0x8f)) {
-            return false;  // overlong, surrogate or beyond U+10FFFF
-        }
-        for (size_t k = 1; k <= more; k++) {
-            if (((uint8_t)s.ptr[i + k] & 0xc0) != 0x80) {
-                return false;
-            }
-        }
-        i += more + 1;
-    }
-    return true;
-}
-
 static uint32_t judge_name(struct cs_str name, uint16_t flags) {
-    uint32_t faults = 0;
     bool ascii;
-    const bool utf8 = valid_utf8(name, &ascii);
-    if (!utf8 || (!ascii && !(flags & FLAG_UTF8))) {
-        faults |= CS_ZIP_FAULT_UNICODE;
-    }
-    if (name.len == 0 || name.ptr[0] == '/' ||
-        (name.len > 1 && name.ptr[1] == ':' && (name.ptr[0] | 32) >= 'a' &&
-         (name.ptr[0] | 32) <= 'z')) {
-        return faults | CS_ZIP_FAULT_BAD_NAME;
-    }
-    size_t start = 0;
-    for (size_t i = 0; i <= name.len; i++) {
-        if (i == name.len || name.ptr[i] == '/') {
-            if (i - start == 2 && name.ptr[start] == '.' && name.ptr[start + 1] == '.') {
-                return faults | CS_ZIP_FAULT_BAD_NAME;
-            }
-            start = i + 1;
-        } else if ((uint8_t)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f || name.ptr[i] == '\\') {
-            return faults | CS_ZIP_FAULT_BAD_NAME;
-        }
-    }
-    return faults;
+    const bool utf8 = cs_utf8_valid(name, &ascii);
+    return (cs_path_is_plain(name) ? 0 : CS_ZIP_FAULT_BAD_NAME) |
+           (!utf8 || (!ascii && !(flags & FLAG_UTF8)) ? CS_ZIP_FAULT_UNICODE : 0);
 }
 
 // What the declared sizes alone rule out.
