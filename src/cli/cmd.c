@@ -2,10 +2,12 @@
 #include "cli/cmd.h"
 
 extern const struct cs_cmd cs_cmd_explain;
+extern const struct cs_cmd cs_cmd_list;
 extern const struct cs_cmd cs_cmd_size;
 
 const struct cs_cmd *const cs_commands[] = {
     &cs_cmd_size,
+    &cs_cmd_list,
     &cs_cmd_explain,
     NULL,
 };

@@ -36,7 +36,7 @@ static void put_option(struct cs_buf *out, const struct cs_opt *o, uint32_t widt
     if (o->letter) {
         cs_buf_printf(out, "  -%c, --", o->letter);
     } else {
-        cs_buf_adds(out, "      --");
+        cs_buf_adds(out, o->one_dash ? "       -" : "      --");
     }
     cs_buf_printf(out, "%s%s", o->type == CS_OPT_FLAG ? "[no-]" : "", o->name);
     if (cs_opt_takes_value(o->type)) {
@@ -168,6 +168,7 @@ static void json_options(struct cs_json *j, const struct cs_opt *o) {
         cs_json_object(j);
         cs_json_kz(j, "name", o->name);
         json_text(j, "letter", o->letter ? letter : NULL);
+        cs_json_kbool(j, "one_dash", o->one_dash);
         cs_json_kz(j, "type", type_name(o->type));
         json_text(j, "metavar", o->metavar);
         cs_json_kz(j, "help", o->help);

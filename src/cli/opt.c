@@ -1,5 +1,6 @@
 // GNU-style command lines: --long, --long=value, --long value, --no-flag, -x, -xyz, -o FILE,
-// -oFILE, options and arguments in any order, "--" ends options, "-" is an argument.
+// -oFILE, options and arguments in any order, "--" ends options, "-" is an argument.  A few options
+// may be written -long.
 #include "cli/opt.h"
 
 #include "base/mem.h"
@@ -189,6 +190,18 @@ static enum cs_code parse_letters(struct parser *p, const char *letters) {
     return CS_OK;
 }
 
+// An option that may be written with one dash, as the tool does from which people know it.
+static bool is_one_dash(const struct parser *p, struct cs_str name) {
+    for (size_t i = 0; i < p->set_count; i++) {
+        for (const struct cs_opt *o = p->sets[i].opts; o && o->type != CS_OPT_END; o++) {
+            if (o->one_dash && cs_str_eq(name, cs_str_from(o->name))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static enum cs_code add_arg(struct parser *p, const char *word) {
     const char **item = cs_vec_push(&p->args->items);
     if (!item) {
@@ -214,6 +227,8 @@ enum cs_code cs_opt_parse(const struct cs_opt_set *sets, size_t set_count, bool 
             args->dash_at = args->items.count;
         } else if (word[1] == '-') {
             CS_TRY(parse_long(&p, word + 2));
+        } else if (is_one_dash(&p, (struct cs_str){word + 1, strcspn(word + 1, "=")})) {
+            CS_TRY(parse_long(&p, word + 1));
         } else {
             CS_TRY(parse_letters(&p, word + 1));
         }

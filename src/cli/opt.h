@@ -48,6 +48,7 @@ struct cs_opt {
     const char *const *choices;  // CHOICE: all of them; LIST: known words for completion, or NULL
     cs_value_fn *parse;          // VALUE
     bool hidden;                 // not in help, man pages and completions
+    bool one_dash;               // -name too, for options known from another tool in that form
 };
 
 // One row of a table; a table ends with CS_OPT_LAST.

@@ -593,6 +593,30 @@ static void read_header(struct cs_cubin *c, const struct cs_elf *elf) {
     }
 }
 
+static enum cs_code open_cubin(struct cs_view image, struct cs_elf *elf, struct cs_err *err) {
+    const enum cs_code code = cs_elf_open(image, elf, err);
+    if (code != CS_OK) {
+        return cs_wrap(err, code, "cubin");
+    }
+    if (elf->machine != CS_EM_CUDA) {
+        return cs_fail(err, CS_FORMAT, "not a cubin: ELF machine %u", elf->machine);
+    }
+    return CS_OK;
+}
+
+enum cs_code cs_cubin_identify(struct cs_view image, struct cs_cubin *out, struct cs_err *err) {
+    struct cs_elf elf;
+    *out = (struct cs_cubin){0};
+    CS_TRY(open_cubin(image, &elf, err));
+    read_header(out, &elf);
+    struct cs_elf_section compat;
+    struct cs_view content;
+    if (cs_elf_find(&elf, ".nv.compat", &compat) && cs_elf_content(&elf, &compat, &content)) {
+        cs_cubin_read_compat(out, content);
+    }
+    return CS_OK;
+}
+
 enum cs_code cs_cubin_read(struct cs_view image, struct cs_cubin *c, struct cs_err *err) {
     if (!c->work) {
         c->work = cs_calloc(1, sizeof *c->work);
@@ -602,13 +626,7 @@ enum cs_code cs_cubin_read(struct cs_view image, struct cs_cubin *c, struct cs_e
     }
     reset(c);
     struct cs_cubin_work *w = c->work;
-    const enum cs_code code = cs_elf_open(image, &w->elf, err);
-    if (code != CS_OK) {
-        return cs_wrap(err, code, "cubin");
-    }
-    if (w->elf.machine != CS_EM_CUDA) {
-        return cs_fail(err, CS_FORMAT, "not a cubin: ELF machine %u", w->elf.machine);
-    }
+    CS_TRY(open_cubin(image, &w->elf, err));
     read_header(c, &w->elf);
     if (!read_sections(c, w) || !read_symbols(c, w) || !emit_all(c, w, image.len)) {
         return cs_fail(err, CS_NOMEM, "no memory to read a cubin of %llu bytes",

@@ -93,4 +93,9 @@ enum cs_code cs_cubin_read(struct cs_view image, struct cs_cubin *out,
                            struct cs_err *err) CS_MUST_USE;
 void cs_cubin_fini(struct cs_cubin *c);
 
+// Only what the ELF header and .nv.compat say: abi, sm, virtual_sm, accelerated, relocatable, and
+// the toolkit of ABI 7.  `out` needs no fini; everything else in it is zero.
+enum cs_code cs_cubin_identify(struct cs_view image, struct cs_cubin *out,
+                               struct cs_err *err) CS_MUST_USE;
+
 #endif

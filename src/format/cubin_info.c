@@ -93,7 +93,7 @@ static void read_kernel_info(struct cs_cubin_kernel *k, struct cs_view content) 
     }
 }
 
-static void read_compat(struct cs_cubin *c, struct cs_view content) {
+void cs_cubin_read_compat(struct cs_cubin *c, struct cs_view content) {
     struct cs_nvinfo_record r;
     for (uint64_t at = 0; cs_nvinfo_next(content, &at, &r);) {
         if (r.attribute == COMPAT_ACCELERATED) {
@@ -160,7 +160,7 @@ void cs_cubin_read_info(struct cs_cubin *c, const struct cs_cubin_work *w) {
         } else if (cs_str_eq(s->name, CS_STR(".nv.info"))) {
             read_module_info(c, w, content);
         } else if (cs_str_eq(s->name, CS_STR(".nv.compat"))) {
-            read_compat(c, content);
+            cs_cubin_read_compat(c, content);
         } else if (s->elf.type == SHT_NOTE) {
             read_notes(c, content);
         }

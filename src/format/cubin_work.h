@@ -33,6 +33,8 @@ struct cs_cubin_work {
 
 // Fills resources, toolkit and target facts from the attribute sections and notes.
 void cs_cubin_read_info(struct cs_cubin *c, const struct cs_cubin_work *w);
+// The same for the content of .nv.compat alone.
+void cs_cubin_read_compat(struct cs_cubin *c, struct cs_view content);
 
 // Calls back for each .nv.info record: its extent, attribute, and value (up to the data's start).
 struct cs_nvinfo_record {

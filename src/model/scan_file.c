@@ -362,6 +362,28 @@ static uint64_t elf_extent(struct cs_view at) {
     return end;
 }
 
+// What a bare cubin or PTX was built for: no entry header says it.  `f` is not in a cubin at all
+// (docs/format/cubin.md).  What cannot be read keeps target 0; the walk will say why.
+static enum cs_code identify_loose(struct cs_image *image, struct cs_view bytes,
+                                   struct cs_err *err) {
+    if (image->kind == CS_FATBIN_ELF) {
+        struct cs_cubin c;
+        if (cs_cubin_identify(bytes, &c, NULL) == CS_OK) {
+            image->target = (struct cs_target){(uint16_t)c.sm, c.accelerated ? 'a' : '\0', false};
+        }
+        return CS_OK;
+    }
+    struct cs_ptx ptx = {0};
+    const enum cs_code code = cs_ptx_read(bytes, &ptx, err);
+    if (code == CS_OK) {
+        image->ptx_isa_x10 = ptx.isa_major * 10 + ptx.isa_minor;
+        (void)cs_target_parse(ptx.target, &image->target);
+        image->target.is_ptx = true;
+    }
+    cs_ptx_fini(&ptx);
+    return code == CS_NOMEM ? code : CS_OK;
+}
+
 static enum cs_code add_loose(struct cs_scan *s, uint32_t member, uint32_t section, uint64_t off,
                               uint64_t len, uint32_t kind, struct cs_err *err) {
     struct cs_pending pending = {.loose = cs_view_at(s->file, off, len), .file_off = off,
@@ -379,7 +401,7 @@ static enum cs_code add_loose(struct cs_scan *s, uint32_t member, uint32_t secti
     image->file_bytes = image->image_bytes = len;
     image->wheel_bytes = pending.payload_wheel_bytes;
     image->identifier = image->options = CS_STR("");
-    return CS_OK;
+    return identify_loose(image, pending.loose, err);
 }
 
 // ---- search ----------------------------------------------------------------------------------

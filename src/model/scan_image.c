@@ -191,16 +191,11 @@ static void find_source(struct cs_worker *w, const struct place *p, const struct
 
 // ---- kinds of image --------------------------------------------------------------------------
 
-static void describe_cubin(struct cs_image *image, const struct cs_cubin *c, bool in_container) {
+static void describe_cubin(struct cs_image *image, const struct cs_cubin *c) {
     image->code_bytes = c->code_bytes;
     image->code_sections = c->code_sections;
     image->toolkit_x10 = c->toolkit_x10;
     image->relocatable = c->relocatable;
-    if (!in_container) {
-        // A bare cubin says `a` in .nv.compat; `f` is not in the file at all
-        // (docs/format/cubin.md).
-        image->target = (struct cs_target){(uint16_t)c->sm, c->accelerated ? 'a' : '\0', false};
-    }
 }
 
 static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_view bytes,
@@ -210,7 +205,7 @@ static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_v
     if (c->kernels.count > CS_MAX_IMAGE_KERNELS) {
         return cs_fail(err, CS_LIMIT, "%zu code sections in one cubin", c->kernels.count);
     }
-    describe_cubin(image, c, p->pending->in_container);
+    describe_cubin(image, c);
     if (!reset_cells(w, c->kernels.count)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", c->kernels.count);
     }
@@ -264,9 +259,6 @@ static enum cs_code walk_ptx(struct cs_worker *w, struct place *p, struct cs_vie
         return cs_fail(err, CS_LIMIT, "%zu kernels in one PTX text", ptx->kernels.count);
     }
     image->ptx_isa_x10 = ptx->isa_major * 10 + ptx->isa_minor;
-    if (!p->pending->in_container && cs_target_parse(ptx->target, &image->target)) {
-        image->target.is_ptx = true;
-    }
     if (!reset_cells(w, ptx->kernels.count)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", ptx->kernels.count);
     }

@@ -1,0 +1,281 @@
+// A listing as tables.
+//
+// One table a member: numbers first, the source or kernel name last.  Kernels are rows below their
+// image, indented; what does not apply to a row is blank.
+#include "base/size.h"
+#include "report/clean.h"
+#include "report/list.h"
+
+enum { TITLE_BYTES = 4096 };
+
+static const struct cs_col plain_cols[] = {
+    {CS_COL_OFFSET, "offset", "offset"},   {CS_COL_COUNT, "container", "container"},
+    {CS_COL_TEXT, "index", "index"},       {CS_COL_TEXT, "kind", "kind"},
+    {CS_COL_TEXT, "target", "target"},     {CS_COL_TEXT, "codec", "codec"},
+    {CS_COL_BYTES, "file", "file_bytes"},  {CS_COL_BYTES, "image", "image_bytes"},
+    {CS_COL_NAME, "source", "source"},
+};
+static const struct cs_col kernel_cols[] = {
+    {CS_COL_OFFSET, "offset", "offset"},
+    {CS_COL_COUNT, "container", "container"},
+    {CS_COL_TEXT, "index", "index"},
+    {CS_COL_TEXT, "kind", "kind"},
+    {CS_COL_TEXT, "target", "target"},
+    {CS_COL_TEXT, "codec", "codec"},
+    {CS_COL_BYTES, "file", "file_bytes"},
+    {CS_COL_BYTES, "image", "image_bytes"},
+    {CS_COL_BYTES, "code", "code_bytes"},
+    {CS_COL_COUNT, "regs", "registers"},
+    {CS_COL_BYTES, "shared", "shared_bytes"},
+    {CS_COL_BYTES, "local", "local_bytes"},
+    {CS_COL_BYTES, "constant", "constant_bytes"},
+    {CS_COL_COUNT, "bars", "barriers"},
+    {CS_COL_NAME, "source, kernels", "kernel"},
+};
+enum {
+    COL_OFFSET, COL_CONTAINER, COL_INDEX, COL_KIND, COL_TARGET, COL_CODEC, COL_FILE, COL_IMAGE,
+    COL_SOURCE, PLAIN_COLS,
+    COL_CODE = COL_SOURCE, COL_REGISTERS, COL_SHARED, COL_LOCAL, COL_CONSTANT, COL_BARRIERS,
+    COL_NAME, KERNEL_COLS,
+};
+_Static_assert(sizeof plain_cols / sizeof *plain_cols == PLAIN_COLS, "columns");
+_Static_assert(sizeof kernel_cols / sizeof *kernel_cols == KERNEL_COLS, "columns");
+
+static struct cs_str kernel_name(const struct cs_list_view *v, const struct cs_kernel *k) {
+    const struct cs_listing *l = v->listing;
+    return v->names == CS_LIST_NAMES_MANGLED || k->name >= l->names.count
+               ? cs_intern_text(&l->inv->names, k->name)
+               : l->names.by_id[k->name].full;
+}
+
+static struct cs_cell text_or_none(struct cs_str s) {
+    return s.len > 0 ? cs_cell_str(s) : cs_cell_none();
+}
+
+static struct cs_cell target_cell(struct cs_doc *d, const struct cs_image *image) {
+    char text[CS_TARGET_TEXT_BYTES];
+    cs_image_target_text(image, text);
+    return text[0] ? cs_cell_str(cs_doc_printf(d, "%s", text)) : cs_cell_none();
+}
+
+static struct cs_cell index_cell(struct cs_doc *d, const struct cs_image *image) {
+    if (image->container == CS_NONE) {
+        return cs_cell_none();
+    }
+    return cs_cell_str(image->part == CS_NONE
+                           ? cs_doc_printf(d, "%u", image->index)
+                           : cs_doc_printf(d, "%u.%u", image->index, image->part));
+}
+
+static struct cs_cell container_cell(const struct cs_inventory *inv, const struct cs_image *image) {
+    return image->container == CS_NONE
+               ? cs_cell_none()
+               : cs_cell_u64(inv->containers.ptr[image->container].index);
+}
+
+static void image_row(struct cs_table *t, const struct cs_inventory *inv,
+                      const struct cs_image *image) {
+    struct cs_cell *c = cs_table_row(t);
+    c[COL_OFFSET] = cs_cell_u64(cs_image_member_offset(inv, image));
+    c[COL_CONTAINER] = container_cell(inv, image);
+    c[COL_INDEX] = index_cell(t->doc, image);
+    c[COL_KIND] = cs_cell_z(cs_image_kind_name(image));
+    c[COL_TARGET] = target_cell(t->doc, image);
+    c[COL_CODEC] = cs_cell_z(cs_codec_name(image->codec));
+    c[COL_FILE] = cs_cell_u64(image->file_bytes);
+    c[COL_IMAGE] = cs_cell_u64(image->image_bytes);
+    if (t->col_count == PLAIN_COLS) {
+        c[COL_SOURCE] = text_or_none(cs_image_source(inv, image));
+        return;
+    }
+    c[COL_CODE] = image->kind == CS_FATBIN_ELF && image->read ? cs_cell_u64(image->code_bytes)
+                                                              : cs_cell_none();
+    for (uint32_t i = COL_REGISTERS; i < COL_NAME; i++) {
+        c[i] = cs_cell_blank();
+    }
+    c[COL_NAME] = text_or_none(cs_image_source(inv, image));
+}
+
+static void kernel_row(struct cs_table *t, const struct cs_list_view *v, const struct cs_image *image,
+                       const struct cs_kernel *k) {
+    struct cs_cell *c = cs_table_row(t);
+    for (uint32_t i = 0; i < COL_NAME; i++) {
+        c[i] = cs_cell_blank();
+    }
+    const struct cs_str name = kernel_name(v, k);
+    c[COL_NAME] = cs_cell_str(cs_doc_printf(t->doc, "  %.*s%s", (int)name.len, name.ptr,
+                                            k->is_kernel ? "" : " [device function]"));
+    if (image->kind != CS_FATBIN_ELF) {
+        return;
+    }
+    c[COL_CODE] = cs_cell_u64(k->code_bytes);
+    c[COL_REGISTERS] = cs_cell_u64(k->registers);
+    c[COL_SHARED] = cs_cell_u64(k->shared_bytes);
+    c[COL_LOCAL] = cs_cell_u64(k->local_bytes);
+    c[COL_CONSTANT] = cs_cell_u64(k->constant_bytes);
+    c[COL_BARRIERS] = cs_cell_u64(k->barriers);
+}
+
+// "vllm/_C.abi3.so (library, 118 containers, 512 images, 92.63 MiB)"
+static const char *member_title(struct cs_doc *d, const struct cs_listing *l,
+                                const struct cs_member *m) {
+    struct cs_buf clean;
+    uint64_t images = 0;
+    for (uint32_t i = 0; i < m->image_count; i++) {
+        images += l->chosen[m->first_image + i];
+    }
+    char size[CS_SIZE_TEXT_BYTES];
+    cs_size_text(m->file_bytes, size);
+    cs_buf_init(&clean, TITLE_BYTES);
+    cs_clean(&clean, m->path);
+    const struct cs_str title = cs_doc_printf(
+        d, "%s (%s, %u container%s, %llu image%s, %s)", clean.ptr ? clean.ptr : "",
+        cs_file_kind_name(m->kind), m->container_count, m->container_count == 1 ? "" : "s",
+        (unsigned long long)images, images == 1 ? "" : "s", size);
+    cs_buf_fini(&clean);
+    return title.ptr;
+}
+
+static void member_table(struct cs_doc *d, const struct cs_list_view *v, const struct cs_member *m) {
+    const struct cs_listing *l = v->listing;
+    struct cs_table *t = NULL;
+    for (uint32_t i = m->first_image; i < m->first_image + m->image_count; i++) {
+        const struct cs_image *image = &l->inv->images.ptr[i];
+        if (!l->chosen[i]) {
+            continue;
+        }
+        if (!t) {
+            t = l->kernels ? cs_doc_table(d, member_title(d, l, m), kernel_cols, KERNEL_COLS)
+                           : cs_doc_table(d, member_title(d, l, m), plain_cols, PLAIN_COLS);
+        }
+        image_row(t, l->inv, image);
+        for (uint32_t k = 0; l->kernels && k < image->kernel_count; k++) {
+            kernel_row(t, v, image, &l->inv->kernels.ptr[image->first_kernel + k]);
+        }
+    }
+}
+
+static void totals(struct cs_doc *d, const struct cs_listing *l) {
+    cs_doc_fact(d, "files with device code", CS_COL_COUNT, cs_cell_u64(l->members));
+    cs_doc_fact(d, "containers", CS_COL_COUNT, cs_cell_u64(l->containers));
+    if (l->empty_containers > 0) {
+        cs_doc_fact(d, "empty containers", CS_COL_COUNT, cs_cell_u64(l->empty_containers));
+    }
+    cs_doc_fact(d, "images", CS_COL_COUNT, cs_cell_u64(l->images));
+    if (l->kernels) {
+        cs_doc_fact(d, "kernels", CS_COL_COUNT, cs_cell_u64(l->kernel_count));
+        cs_doc_fact(d, "code", CS_COL_BYTES, cs_cell_u64(l->code_bytes));
+    }
+    cs_doc_fact(d, "image bytes", CS_COL_BYTES, cs_cell_u64(l->image_bytes));
+    cs_doc_fact(d, "file bytes", CS_COL_BYTES, cs_cell_u64(l->file_bytes));
+}
+
+static void problems(struct cs_doc *d, const struct cs_listing *l) {
+    const struct cs_inventory *inv = l->inv;
+    for (size_t i = 0; i < inv->members.count; i++) {
+        const struct cs_member *m = &inv->members.ptr[i];
+        if (m->problem.len > 0) {
+            cs_doc_note(d, "%.*s: %.*s", (int)m->path.len, m->path.ptr, (int)m->problem.len,
+                        m->problem.ptr);
+        }
+    }
+    for (size_t i = 0; i < inv->images.count; i++) {
+        const struct cs_image *image = &inv->images.ptr[i];
+        if (l->chosen[i] && image->problem.len > 0) {
+            const struct cs_str path = inv->members.ptr[image->member].path;
+            cs_doc_note(d, "%.*s: image at 0x%llx: %.*s", (int)path.len, path.ptr,
+                        (unsigned long long)cs_image_member_offset(inv, image),
+                        (int)image->problem.len, image->problem.ptr);
+        }
+    }
+}
+
+void cs_list_doc(const void *view, struct cs_doc *d) {
+    const struct cs_list_view *v = view;
+    const struct cs_listing *l = v->listing;
+    for (size_t i = 0; i < l->inv->members.count; i++) {
+        member_table(d, v, &l->inv->members.ptr[i]);
+    }
+    totals(d, l);
+    problems(d, l);
+}
+
+// ---- one table -------------------------------------------------------------------------------
+
+static const struct cs_col flat_cols[] = {
+    {CS_COL_NAME, "input", "input"},
+    {CS_COL_NAME, "member", "member"},
+    {CS_COL_TEXT, "section", "section"},
+    {CS_COL_OFFSET, "offset", "offset"},
+    {CS_COL_COUNT, "container", "container"},
+    {CS_COL_COUNT, "index", "index"},
+    {CS_COL_COUNT, "part", "part"},
+    {CS_COL_TEXT, "kind", "kind"},
+    {CS_COL_TEXT, "target", "target"},
+    {CS_COL_TEXT, "codec", "codec"},
+    {CS_COL_BYTES, "file", "file_bytes"},
+    {CS_COL_BYTES, "image", "image_bytes"},
+    {CS_COL_TEXT, "identifier", "identifier"},
+    {CS_COL_TEXT, "source", "source"},
+    {CS_COL_NAME, "kernel", "kernel"},
+    {CS_COL_NAME, "demangled", "demangled"},
+    {CS_COL_BYTES, "code", "code_bytes"},
+    {CS_COL_COUNT, "registers", "registers"},
+    {CS_COL_BYTES, "shared", "shared_bytes"},
+    {CS_COL_BYTES, "local", "local_bytes"},
+    {CS_COL_BYTES, "constant", "constant_bytes"},
+    {CS_COL_COUNT, "barriers", "barriers"},
+};
+enum { FLAT_KERNEL = 14, FLAT_COLS = sizeof flat_cols / sizeof *flat_cols };
+
+static struct cs_cell *flat_row(struct cs_table *t, const struct cs_inventory *inv,
+                                const struct cs_image *image) {
+    const struct cs_member *m = &inv->members.ptr[image->member];
+    struct cs_cell *c = cs_table_row(t);
+    c[0] = cs_cell_str(inv->inputs.ptr[m->input].path);
+    c[1] = cs_cell_str(m->path);
+    c[2] = cs_cell_str(cs_intern_text(&inv->names, image->section));
+    c[3] = cs_cell_u64(cs_image_member_offset(inv, image));
+    c[4] = container_cell(inv, image);
+    c[5] = image->container == CS_NONE ? cs_cell_none() : cs_cell_u64(image->index);
+    c[6] = image->part == CS_NONE ? cs_cell_none() : cs_cell_u64(image->part);
+    c[7] = cs_cell_z(cs_image_kind_name(image));
+    c[8] = target_cell(t->doc, image);
+    c[9] = cs_cell_z(cs_codec_name(image->codec));
+    c[10] = cs_cell_u64(image->file_bytes);
+    c[11] = cs_cell_u64(image->image_bytes);
+    c[12] = text_or_none(image->identifier);
+    c[13] = text_or_none(cs_image_source(inv, image));
+    return c;
+}
+
+void cs_list_flat_doc(const void *view, struct cs_doc *d) {
+    const struct cs_listing *l = ((const struct cs_list_view *)view)->listing;
+    const struct cs_inventory *inv = l->inv;
+    struct cs_table *t =
+        cs_doc_table(d, NULL, flat_cols, l->kernels ? (uint32_t)FLAT_COLS : (uint32_t)FLAT_KERNEL);
+    for (size_t i = 0; i < inv->images.count; i++) {
+        const struct cs_image *image = &inv->images.ptr[i];
+        if (!l->chosen[i]) {
+            continue;
+        }
+        if (!l->kernels || image->kernel_count == 0) {
+            (void)flat_row(t, inv, image);
+            continue;
+        }
+        for (uint32_t n = 0; n < image->kernel_count; n++) {
+            const struct cs_kernel *k = &inv->kernels.ptr[image->first_kernel + n];
+            struct cs_cell *c = flat_row(t, inv, image) + FLAT_KERNEL;
+            *c++ = cs_cell_str(cs_intern_text(&inv->names, k->name));
+            *c++ = cs_cell_str(l->names.by_id[k->name].full);
+            if (image->kind == CS_FATBIN_ELF) {
+                *c++ = cs_cell_u64(k->code_bytes);
+                *c++ = cs_cell_u64(k->registers);
+                *c++ = cs_cell_u64(k->shared_bytes);
+                *c++ = cs_cell_u64(k->local_bytes);
+                *c++ = cs_cell_u64(k->constant_bytes);
+                *c++ = cs_cell_u64(k->barriers);
+            }
+        }
+    }
+}
