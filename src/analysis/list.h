@@ -33,7 +33,8 @@ void cs_listing_fini(struct cs_listing *l);
 const char *cs_image_kind_name(const struct cs_image *image);
 // "sm_90a", "compute_80"; empty where the image has none.
 void cs_image_target_text(const struct cs_image *image, char out[CS_TARGET_TEXT_BYTES]);
-// What is known of the source: that of the container, else the entry's own identifier; may be empty.
+// What is known of the source: that of the container, else the entry's own identifier; may be
+// empty.
 struct cs_str cs_image_source(const struct cs_inventory *inv, const struct cs_image *image);
 // Offset within the member itself: for an object of an archive, from the object's start.
 uint64_t cs_image_member_offset(const struct cs_inventory *inv, const struct cs_image *image);

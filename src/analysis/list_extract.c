@@ -63,7 +63,8 @@ static const char *extension(const struct cs_image *image) {
     }
 }
 
-static struct cs_str make_name(struct extract *x, const struct cs_image *image, struct cs_str stem) {
+static struct cs_str make_name(struct extract *x, const struct cs_image *image,
+                               struct cs_str stem) {
     const struct cs_inventory *inv = x->l->inv;
     const struct cs_member *m = &inv->members.ptr[image->member];
     char place[64] = "", target[CS_TARGET_TEXT_BYTES];

@@ -60,7 +60,8 @@ static enum cs_code inflate(struct cs_content *c, uint32_t member, struct cs_err
         index += c->inv->members.ptr[i].parent == CS_NONE;
     }
     const struct cs_member *m = &c->inv->members.ptr[member];
-    const struct cs_zip_member *z = index < c->zip.members.count ? &c->zip.members.ptr[index] : NULL;
+    const struct cs_zip_member *z =
+        index < c->zip.members.count ? &c->zip.members.ptr[index] : NULL;
     if (!z || !cs_str_eq(z->name, m->path) || z->bytes != m->file_bytes ||
         z->bytes > CS_MAX_MEMBER_BYTES) {
         return changed(err);

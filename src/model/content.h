@@ -31,9 +31,9 @@ enum cs_code cs_content_file(struct cs_content *c, uint32_t member, struct cs_vi
 void cs_content_close(struct cs_content *c);
 
 // Calls back for each image of one container (CS_NONE: a loose image, given by its own index) with
-// its exact bytes, in order, those of concatenated entries too.  `bytes` is empty and `why` not NULL
-// for an image that cannot be read; bytes live until the callback returns.  A callback's failure
-// ends the walk.  `scratch` keeps its memory from call to call.
+// its exact bytes, in order, those of concatenated entries too.  `bytes` is empty and `why` not
+// NULL for an image that cannot be read; bytes live until the callback returns.  A callback's
+// failure ends the walk.  `scratch` keeps its memory from call to call.
 struct cs_content_walk {
     struct cs_codec_ctx *codec;
     struct cs_scratch scratch;

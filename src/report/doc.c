@@ -204,7 +204,7 @@ void cs_render_raw_cell(struct cs_buf *out, enum cs_col_type type, const struct 
 void cs_render_cell(struct cs_buf *out, enum cs_col_type type, const struct cs_cell *cell) {
     char size[CS_SIZE_TEXT_BYTES];
     if (cell->none) {
-        cs_buf_adds(out, cell->blank ? "" : "-");
+        cs_buf_addc(out, '-');
     } else if (type == CS_COL_BYTES) {
         cs_size_text(cell->u, size);
         cs_buf_adds(out, size);

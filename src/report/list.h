@@ -14,8 +14,8 @@ struct cs_list_view {
     const struct cs_str *files;  // by image: the file it was written to, empty = none; or NULL
 };
 
-// These take a struct cs_list_view.  cs_list_doc: one table a member, with the kernels below their
-// image.  cs_list_flat_doc: one table with a row for each image, or for each kernel and image
+// These take a struct cs_list_view.  cs_list_doc: a table of images for each member, then one of
+// its kernels.  cs_list_flat_doc: one table with a row for each image, or for each kernel and image
 // without kernels where the listing has them; for CSV.  cs_list_json: docs/schema/list.json.
 void cs_list_doc(const void *view, struct cs_doc *doc);
 void cs_list_flat_doc(const void *view, struct cs_doc *doc);

@@ -1,8 +1,8 @@
 // The text of NVIDIA's cuobjdump 13: its default output, -lelf and -lptx, with and without -all.
 //
 // Rules, how each was found, and the differences that are meant: docs/format/cuobjdump-text.md.
-// cuobjdump looks only at sections named .nv_fatbin and __nv_relfatbin, at .fatbin files and at bare
-// cubins; everything else that `list` finds has no line here.
+// cuobjdump looks only at sections named .nv_fatbin and __nv_relfatbin, at .fatbin files and at
+// bare cubins; everything else that `list` finds has no line here.
 #include "report/list.h"
 
 #define CODEC_BITS (CS_FATBIN_F_ZLIB | CS_FATBIN_F_LZ4 | 0x4000ull | CS_FATBIN_F_ZSTD)
@@ -53,7 +53,8 @@ static void put_common(struct cs_buf *out, uint32_t major, uint32_t minor, uint6
                        const char *indent) {
     cs_buf_printf(out, "%scode version = [%u,%u]\n", indent, major, minor);
     cs_buf_printf(out, "%shost = %s\n", indent, host_of(flags));
-    cs_buf_printf(out, "%scompile_size = %s\n", indent, flags & CS_FATBIN_F_64BIT ? "64bit" : "32bit");
+    cs_buf_printf(out, "%scompile_size = %s\n", indent,
+                  flags & CS_FATBIN_F_64BIT ? "64bit" : "32bit");
     if (flags & CS_FATBIN_F_DEBUG) {
         cs_buf_printf(out, "%shas debug info\n", indent);
     }
@@ -241,15 +242,23 @@ static void show_member(struct dump *d, const struct cs_member *m) {
     }
 }
 
+static bool is_elf(const struct cs_member *m) {
+    return m->kind == CS_FILE_LIBRARY || m->kind == CS_FILE_EXECUTABLE ||
+           m->kind == CS_FILE_OBJECT || m->kind == CS_FILE_CUBIN;
+}
+
 // Members of an archive get a line whether or not they hold device code; those of a wheel or folder
 // only when they do.
 static bool has_line(const struct cs_member *m, enum cs_file_kind input) {
-    const bool elf = m->kind == CS_FILE_LIBRARY || m->kind == CS_FILE_EXECUTABLE ||
-                     m->kind == CS_FILE_OBJECT || m->kind == CS_FILE_CUBIN;
     if (input == CS_FILE_ARCHIVE) {
-        return elf && m->parent != CS_NONE;
+        return m->parent != CS_NONE;
     }
     return (input == CS_FILE_WHEEL || input == CS_FILE_DIRECTORY) && m->container_count > 0;
+}
+
+// cuobjdump reads an archive up to the first member that is no ELF file.
+static bool ends_archive(const struct cs_member *m, enum cs_file_kind input) {
+    return input == CS_FILE_ARCHIVE && m->parent != CS_NONE && !is_elf(m);
 }
 
 // The name of an archive member in its archive: what follows "libx.a:".
@@ -283,6 +292,9 @@ void cs_list_cuobjdump(const struct cs_listing *l, uint32_t input, struct cs_str
     struct dump d = {.l = l, .how = how, .path = path, .out = out};
     for (uint32_t i = 0; i < in->member_count; i++) {
         const struct cs_member *m = &inv->members.ptr[in->first_member + i];
+        if (ends_archive(m, in->kind)) {
+            break;
+        }
         if (has_line(m, in->kind)) {
             put_member_line(&d, m, in->kind);
         }

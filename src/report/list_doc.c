@@ -1,45 +1,29 @@
 // A listing as tables.
 //
-// One table a member: numbers first, the source or kernel name last.  Kernels are rows below their
-// image, indented; what does not apply to a row is blank.
+// For each member a table of its images and, with kernels, one of those: numbers first, the source
+// or kernel name last.
 #include "base/size.h"
 #include "report/clean.h"
 #include "report/list.h"
 
 enum { TITLE_BYTES = 4096 };
 
-static const struct cs_col plain_cols[] = {
-    {CS_COL_OFFSET, "offset", "offset"},   {CS_COL_COUNT, "container", "container"},
-    {CS_COL_TEXT, "index", "index"},       {CS_COL_TEXT, "kind", "kind"},
-    {CS_COL_TEXT, "target", "target"},     {CS_COL_TEXT, "codec", "codec"},
-    {CS_COL_BYTES, "file", "file_bytes"},  {CS_COL_BYTES, "image", "image_bytes"},
+static const struct cs_col image_cols[] = {
+    {CS_COL_OFFSET, "offset", "offset"},  {CS_COL_COUNT, "container", "container"},
+    {CS_COL_TEXT, "index", "index"},      {CS_COL_TEXT, "kind", "kind"},
+    {CS_COL_TEXT, "target", "target"},    {CS_COL_TEXT, "codec", "codec"},
+    {CS_COL_BYTES, "file", "file_bytes"}, {CS_COL_BYTES, "image", "image_bytes"},
     {CS_COL_NAME, "source", "source"},
 };
 static const struct cs_col kernel_cols[] = {
-    {CS_COL_OFFSET, "offset", "offset"},
-    {CS_COL_COUNT, "container", "container"},
-    {CS_COL_TEXT, "index", "index"},
-    {CS_COL_TEXT, "kind", "kind"},
-    {CS_COL_TEXT, "target", "target"},
-    {CS_COL_TEXT, "codec", "codec"},
-    {CS_COL_BYTES, "file", "file_bytes"},
-    {CS_COL_BYTES, "image", "image_bytes"},
-    {CS_COL_BYTES, "code", "code_bytes"},
-    {CS_COL_COUNT, "regs", "registers"},
-    {CS_COL_BYTES, "shared", "shared_bytes"},
-    {CS_COL_BYTES, "local", "local_bytes"},
-    {CS_COL_BYTES, "constant", "constant_bytes"},
-    {CS_COL_COUNT, "bars", "barriers"},
-    {CS_COL_NAME, "source, kernels", "kernel"},
+    {CS_COL_TEXT, "image", "image"},          {CS_COL_TEXT, "target", "target"},
+    {CS_COL_BYTES, "code", "code_bytes"},     {CS_COL_COUNT, "regs", "registers"},
+    {CS_COL_BYTES, "shared", "shared_bytes"}, {CS_COL_BYTES, "local", "local_bytes"},
+    {CS_COL_BYTES, "const", "constant_bytes"}, {CS_COL_COUNT, "bars", "barriers"},
+    {CS_COL_NAME, "kernel", "kernel"},
 };
-enum {
-    COL_OFFSET, COL_CONTAINER, COL_INDEX, COL_KIND, COL_TARGET, COL_CODEC, COL_FILE, COL_IMAGE,
-    COL_SOURCE, PLAIN_COLS,
-    COL_CODE = COL_SOURCE, COL_REGISTERS, COL_SHARED, COL_LOCAL, COL_CONSTANT, COL_BARRIERS,
-    COL_NAME, KERNEL_COLS,
-};
-_Static_assert(sizeof plain_cols / sizeof *plain_cols == PLAIN_COLS, "columns");
-_Static_assert(sizeof kernel_cols / sizeof *kernel_cols == KERNEL_COLS, "columns");
+enum { IMAGE_COLS = sizeof image_cols / sizeof *image_cols };
+enum { KERNEL_COLS = sizeof kernel_cols / sizeof *kernel_cols, KERNEL_NAME = KERNEL_COLS - 1 };
 
 static struct cs_str kernel_name(const struct cs_list_view *v, const struct cs_kernel *k) {
     const struct cs_listing *l = v->listing;
@@ -76,44 +60,53 @@ static struct cs_cell container_cell(const struct cs_inventory *inv, const struc
 static void image_row(struct cs_table *t, const struct cs_inventory *inv,
                       const struct cs_image *image) {
     struct cs_cell *c = cs_table_row(t);
-    c[COL_OFFSET] = cs_cell_u64(cs_image_member_offset(inv, image));
-    c[COL_CONTAINER] = container_cell(inv, image);
-    c[COL_INDEX] = index_cell(t->doc, image);
-    c[COL_KIND] = cs_cell_z(cs_image_kind_name(image));
-    c[COL_TARGET] = target_cell(t->doc, image);
-    c[COL_CODEC] = cs_cell_z(cs_codec_name(image->codec));
-    c[COL_FILE] = cs_cell_u64(image->file_bytes);
-    c[COL_IMAGE] = cs_cell_u64(image->image_bytes);
-    if (t->col_count == PLAIN_COLS) {
-        c[COL_SOURCE] = text_or_none(cs_image_source(inv, image));
-        return;
-    }
-    c[COL_CODE] = image->kind == CS_FATBIN_ELF && image->read ? cs_cell_u64(image->code_bytes)
-                                                              : cs_cell_none();
-    for (uint32_t i = COL_REGISTERS; i < COL_NAME; i++) {
-        c[i] = cs_cell_blank();
-    }
-    c[COL_NAME] = text_or_none(cs_image_source(inv, image));
+    *c++ = cs_cell_u64(cs_image_member_offset(inv, image));
+    *c++ = container_cell(inv, image);
+    *c++ = index_cell(t->doc, image);
+    *c++ = cs_cell_z(cs_image_kind_name(image));
+    *c++ = target_cell(t->doc, image);
+    *c++ = cs_cell_z(cs_codec_name(image->codec));
+    *c++ = cs_cell_u64(image->file_bytes);
+    *c++ = cs_cell_u64(image->image_bytes);
+    *c++ = text_or_none(cs_image_source(inv, image));
 }
 
-static void kernel_row(struct cs_table *t, const struct cs_list_view *v, const struct cs_image *image,
-                       const struct cs_kernel *k) {
-    struct cs_cell *c = cs_table_row(t);
-    for (uint32_t i = 0; i < COL_NAME; i++) {
-        c[i] = cs_cell_blank();
+// "12.0", "12.0.3" for a part: container and index as in the table of images.
+static struct cs_cell place_cell(struct cs_doc *d, const struct cs_inventory *inv,
+                                 const struct cs_image *image) {
+    if (image->container == CS_NONE) {
+        return cs_cell_none();
     }
-    const struct cs_str name = kernel_name(v, k);
-    c[COL_NAME] = cs_cell_str(cs_doc_printf(t->doc, "  %.*s%s", (int)name.len, name.ptr,
-                                            k->is_kernel ? "" : " [device function]"));
-    if (image->kind != CS_FATBIN_ELF) {
-        return;
+    const uint32_t container = inv->containers.ptr[image->container].index;
+    return cs_cell_str(image->part == CS_NONE
+                           ? cs_doc_printf(d, "%u.%u", container, image->index)
+                           : cs_doc_printf(d, "%u.%u.%u", container, image->index, image->part));
+}
+
+static void kernel_rows(struct cs_table *t, const struct cs_list_view *v,
+                        const struct cs_image *image) {
+    const struct cs_inventory *inv = v->listing->inv;
+    const struct cs_cell place = place_cell(t->doc, inv, image);
+    const struct cs_cell target = target_cell(t->doc, image);
+    for (uint32_t i = 0; i < image->kernel_count; i++) {
+        const struct cs_kernel *k = &inv->kernels.ptr[image->first_kernel + i];
+        struct cs_cell *c = cs_table_row(t);
+        const struct cs_str name = kernel_name(v, k);
+        c[0] = place;
+        c[1] = target;
+        c[KERNEL_NAME] = k->is_kernel
+                             ? cs_cell_str(name)
+                             : cs_cell_str(cs_doc_printf(t->doc, "%.*s [device function]",
+                                                         (int)name.len, name.ptr));
+        if (image->kind == CS_FATBIN_ELF) {
+            c[2] = cs_cell_u64(k->code_bytes);
+            c[3] = cs_cell_u64(k->registers);
+            c[4] = cs_cell_u64(k->shared_bytes);
+            c[5] = cs_cell_u64(k->local_bytes);
+            c[6] = cs_cell_u64(k->constant_bytes);
+            c[7] = cs_cell_u64(k->barriers);
+        }
     }
-    c[COL_CODE] = cs_cell_u64(k->code_bytes);
-    c[COL_REGISTERS] = cs_cell_u64(k->registers);
-    c[COL_SHARED] = cs_cell_u64(k->shared_bytes);
-    c[COL_LOCAL] = cs_cell_u64(k->local_bytes);
-    c[COL_CONSTANT] = cs_cell_u64(k->constant_bytes);
-    c[COL_BARRIERS] = cs_cell_u64(k->barriers);
 }
 
 // "vllm/_C.abi3.so (library, 118 containers, 512 images, 92.63 MiB)"
@@ -136,21 +129,22 @@ static const char *member_title(struct cs_doc *d, const struct cs_listing *l,
     return title.ptr;
 }
 
-static void member_table(struct cs_doc *d, const struct cs_list_view *v, const struct cs_member *m) {
+static void member_tables(struct cs_doc *d, const struct cs_list_view *v,
+                          const struct cs_member *m) {
     const struct cs_listing *l = v->listing;
-    struct cs_table *t = NULL;
+    struct cs_table *images = NULL, *kernels = NULL;
     for (uint32_t i = m->first_image; i < m->first_image + m->image_count; i++) {
+        if (l->chosen[i]) {
+            images =
+                images ? images : cs_doc_table(d, member_title(d, l, m), image_cols, IMAGE_COLS);
+            image_row(images, l->inv, &l->inv->images.ptr[i]);
+        }
+    }
+    for (uint32_t i = m->first_image; l->kernels && i < m->first_image + m->image_count; i++) {
         const struct cs_image *image = &l->inv->images.ptr[i];
-        if (!l->chosen[i]) {
-            continue;
-        }
-        if (!t) {
-            t = l->kernels ? cs_doc_table(d, member_title(d, l, m), kernel_cols, KERNEL_COLS)
-                           : cs_doc_table(d, member_title(d, l, m), plain_cols, PLAIN_COLS);
-        }
-        image_row(t, l->inv, image);
-        for (uint32_t k = 0; l->kernels && k < image->kernel_count; k++) {
-            kernel_row(t, v, image, &l->inv->kernels.ptr[image->first_kernel + k]);
+        if (l->chosen[i] && image->kernel_count > 0) {
+            kernels = kernels ? kernels : cs_doc_table(d, NULL, kernel_cols, KERNEL_COLS);
+            kernel_rows(kernels, v, image);
         }
     }
 }
@@ -194,7 +188,7 @@ void cs_list_doc(const void *view, struct cs_doc *d) {
     const struct cs_list_view *v = view;
     const struct cs_listing *l = v->listing;
     for (size_t i = 0; i < l->inv->members.count; i++) {
-        member_table(d, v, &l->inv->members.ptr[i]);
+        member_tables(d, v, &l->inv->members.ptr[i]);
     }
     totals(d, l);
     problems(d, l);

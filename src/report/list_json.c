@@ -29,8 +29,8 @@ static void version(struct cs_json *j, const char *key, uint32_t x10) {
     string_or_null(j, key, x10 ? cs_str_from(text) : CS_STR(""));
 }
 
-static void put_function(struct cs_json *j, const struct cs_listing *l, const struct cs_image *image,
-                         const struct cs_kernel *k) {
+static void put_function(struct cs_json *j, const struct cs_listing *l,
+                         const struct cs_image *image, const struct cs_kernel *k) {
     cs_json_object(j);
     cs_json_kstr(j, "name", cs_intern_text(&l->inv->names, k->name));
     cs_json_kstr(j, "demangled", l->names.by_id[k->name].full);

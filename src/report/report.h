@@ -42,15 +42,14 @@ struct cs_col {
     const char *key;    // for CSV: "code_bytes", spelled as in the JSON
 };
 
-// A cell of the type that its column says; `none` is shown as "-" and is an empty field in CSV;
-// `blank` shows nothing anywhere: the column does not apply to this row.
+// A cell of the type that its column says; `none` is shown as "-" and is an empty field in CSV.
 struct cs_cell {
     union {
         uint64_t u;
         int64_t i;
         struct cs_str text;
     };
-    bool none, blank;
+    bool none;
 };
 static inline struct cs_cell cs_cell_u64(uint64_t u) { return (struct cs_cell){.u = u}; }
 static inline struct cs_cell cs_cell_i64(int64_t i) { return (struct cs_cell){.i = i}; }
@@ -59,9 +58,6 @@ static inline struct cs_cell cs_cell_z(const char *z) {
     return (struct cs_cell){.text = cs_str_from(z)};
 }
 static inline struct cs_cell cs_cell_none(void) { return (struct cs_cell){.none = true}; }
-static inline struct cs_cell cs_cell_blank(void) {
-    return (struct cs_cell){.none = true, .blank = true};
-}
 // part / whole; none when whole is 0.
 struct cs_cell cs_cell_share(uint64_t part, uint64_t whole);
 

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --arch=sm90 $FIXTURES/plain.fatbin

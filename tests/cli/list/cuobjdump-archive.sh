@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --cuobjdump -lelf -lptx $FIXTURES/libops.a

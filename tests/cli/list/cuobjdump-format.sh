@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --cuobjdump --format=json $FIXTURES/ops.so

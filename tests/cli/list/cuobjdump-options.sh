@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list -lelf $FIXTURES/ops.so

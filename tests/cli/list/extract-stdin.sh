@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --extract=out - < $FIXTURES/plain.fatbin

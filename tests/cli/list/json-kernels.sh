@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --format=json --kernels $FIXTURES/ops.so $FIXTURES/k.ptx

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim list --format=json $FIXTURES/concat.fatbin $FIXTURES/libops.a
