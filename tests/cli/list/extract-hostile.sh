@@ -8,4 +8,5 @@ with zipfile.ZipFile("evil.whl", "w") as z:
                  "x" * 300):
         z.writestr(name, data)
 EOF
-mkdir in && cd in && cuslim list -q --arch=sm_80 --extract=out ../evil.whl > /dev/null && ls -A . .. out
+mkdir in && cd in && cuslim list -q --arch=sm_80 --extract=out ../evil.whl > /dev/null
+ls -A . .. out
