@@ -4,7 +4,7 @@
 // Drivers: the "CUDA Toolkit and corresponding driver versions" table of NVIDIA's release notes
 // up to 13.3; from 13.4 on the driver comes apart from the toolkit, so only its branch is known.
 // zstd: nvcc's manual (not before CUDA 12.4's drivers).  Concatenated entries:
-// docs/format/fatbin.md.
+// docs/format/selection.md.
 #include "model/toolkit.h"
 
 #include <stdio.h>
