@@ -11,7 +11,8 @@ const char *cs_severity_name(enum cs_severity severity) {
     return "error";
 }
 
-// C1xx coverage, F2xx driver floor, S3xx storage, B4xx budgets, W5xx wheel, E6xx ELF, U7xx input.
+// C1xx coverage, F2xx driver floor, S3xx storage, B4xx budgets, W5xx wheel, E6xx ELF, U7xx input,
+// A8xx arch lists.
 static const struct cs_rule rules[] = {
     {
         .id = "C101",
@@ -211,6 +212,115 @@ static const struct cs_rule rules[] = {
             "would be wrong, so the input counts as not judged.",
         .example = "pkg/_C.pyd is a Windows library",
         .cure = "Judge the Linux wheel of the same release.",
+    },
+    {
+        .id = "A801",
+        .slug = "bad-token",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "a word of an arch list names nothing that any nvcc builds",
+        .cause = "A typing error, a suffix that the number does not have (8.0a), or a word of "
+                 "another notation. Hand-written parsers tend to drop such words, and the wheel "
+                 "ships without the code.",
+        .example = "\"9.0b\" in `8.0 9.0b`",
+        .cure = "Take the nearest valid word that the message names.",
+    },
+    {
+        .id = "A802",
+        .slug = "empty-item",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "an arch list is empty or has two separators in a row",
+        .cause = "A variable that expanded to nothing. torch refuses such a list; other tools take "
+                 "an empty list for an unset one and build for their default.",
+        .example = "`8.0;;9.0`",
+        .cure = "Remove the extra separator, or fix the variable.",
+    },
+    {
+        .id = "A803",
+        .slug = "impossible-target",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "nvcc refuses this combination of flags",
+        .cause = "SASS can be compiled only from PTX of the same number or a lower one; from `a` "
+                 "only for that chip, from `f` only for its family; PTX that is kept must be the "
+                 "arch compiled to; -code needs -arch=compute_NN.",
+        .example = "-gencode arch=compute_90a,code=sm_100",
+        .cure = "Write `arch=compute_N,code=sm_N` with the same number and suffix on both sides.",
+    },
+    {
+        .id = "A804",
+        .slug = "not-in-toolkit",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "the named CUDA toolkit does not build this target",
+        .cause = "It is newer than the toolkit, was dropped before it, or has another name there.",
+        .example = "7.0 with CUDA 13.0; CUDA 12.9 was the last to build it",
+        .cure = "Use another toolkit, or `cuslim arch --toolkit` to have chips renamed.",
+    },
+    {
+        .id = "A805",
+        .slug = "contradictory-target",
+        .severity = CS_SEVERITY_WARNING,
+        .summary = "one word or flag takes back, or competes with, what another says",
+        .cause = "Two generators of flags on one command line, or a list that was put together "
+                 "from parts. nvcc keeps the last -arch, adds -arch and -gencode up, and builds "
+                 "two images of one name when a target comes from two compute numbers.",
+        .example = "-arch=sm_80 -arch=sm_90",
+        .cure = "Leave one of the two.",
+    },
+    {
+        .id = "A806",
+        .slug = "duplicate-target",
+        .severity = CS_SEVERITY_WARNING,
+        .summary = "a target is asked for twice",
+        .cause = "Harmless for nvcc, which builds it once, but a sign that two places set flags.",
+        .example = "-gencode arch=compute_80,code=sm_80 in CMAKE_CUDA_FLAGS and from torch",
+        .cure = "Find the second place: the findings name the commands.",
+    },
+    {
+        .id = "A807",
+        .slug = "re-added-target",
+        .severity = CS_SEVERITY_WARNING,
+        .summary = "a later group of flags brings a target that the first group left out",
+        .cause = "A build filters its list, then another generator on the same command line adds "
+                 "its own, because an empty variable counts as unset.",
+        .example = "-gencode ...sm_80 -O3 -gencode ...sm_80 -gencode ...sm_70",
+        .cure = "Tell the second generator (TORCH_CUDA_ARCH_LIST, CUDAARCHS) the same list.",
+    },
+    {
+        .id = "A808",
+        .slug = "renamed-target",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "the chip has another name in this CUDA toolkit",
+        .cause = "10.1 of CUDA 12.8 and 12.9 is 11.0 from CUDA 13.0 on.",
+        .example = "sm_101a is called sm_110a in CUDA 13.0",
+        .cure = "None needed; the new name was used.",
+    },
+    {
+        .id = "A809",
+        .slug = "changed-target",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "the tool that reads the list builds something else than the word says",
+        .cause = "FlashInfer gives a plain 9.0 and later a suffix; nvcc 13 keeps plain PTX beside "
+                 "-arch=sm_90a.",
+        .example = "FLASHINFER_CUDA_ARCH_LIST='9.0' builds 9.0a",
+        .cure = "Write the suffix; use -gencode instead of -arch.",
+    },
+    {
+        .id = "A810",
+        .slug = "not-read-by-tool",
+        .severity = CS_SEVERITY_WARNING,
+        .summary = "the word is clear, but the tool that will read it refuses it",
+        .cause = "torch 2.11.0 has a table of its own: no `f` targets, no 8.8, 10.1 or 10.7, no "
+                 "commas.",
+        .example = "TORCH_CUDA_ARCH_LIST='12.0f'",
+        .cure = "Give the flags to nvcc directly for this source, or use a newer torch.",
+    },
+    {
+        .id = "A811",
+        .slug = "unread-options-file",
+        .severity = CS_SEVERITY_WARNING,
+        .summary = "the command takes flags from a file that was not looked into",
+        .cause = "--options-file may add or replace architectures.",
+        .example = "nvcc --options-file flags.rsp x.cu",
+        .cure = "Lint the content of the file: `cuslim arch lint \"$(cat flags.rsp)\"`.",
     },
 };
 

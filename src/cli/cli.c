@@ -74,6 +74,15 @@ void cs_cli_warn(const struct cs_cli *cli, const char *fmt, ...) {
     }
 }
 
+void cs_cli_remark(const struct cs_cli *cli, const char *fmt, ...) {
+    if (!cli->common.quiet) {
+        va_list args;
+        va_start(args, fmt);
+        print_line(NULL, "note: ", fmt, args);
+        va_end(args);
+    }
+}
+
 void cs_cli_note(const struct cs_cli *cli, const char *fmt, ...) {
     if (cli->common.verbose > 0) {
         va_list args;

@@ -49,8 +49,9 @@ enum cs_code cs_cli_output(struct cs_cli *cli, const void *result, cs_doc_fn *do
 // Writes finished bytes to the same place.
 enum cs_code cs_cli_write(struct cs_cli *cli, struct cs_str bytes, struct cs_err *err) CS_MUST_USE;
 
-// "cuslim: warning: ..." on stderr unless -q; "cuslim: ..." with -v.
+// "cuslim: warning: ..." and "cuslim: note: ..." on stderr unless -q; "cuslim: ..." with -v.
 void cs_cli_warn(const struct cs_cli *cli, const char *fmt, ...) CS_PRINTF(2, 3);
+void cs_cli_remark(const struct cs_cli *cli, const char *fmt, ...) CS_PRINTF(2, 3);
 void cs_cli_note(const struct cs_cli *cli, const char *fmt, ...) CS_PRINTF(2, 3);
 
 // For callbacks of long work; any thread.  `ctx` is the struct cs_cli.

@@ -1,6 +1,7 @@
 // The table of commands.  Each lives in cmd_NAME.c; a line here is all it takes to be seen.
 #include "cli/cmd.h"
 
+extern const struct cs_cmd cs_cmd_arch;
 extern const struct cs_cmd cs_cmd_explain;
 extern const struct cs_cmd cs_cmd_list;
 extern const struct cs_cmd cs_cmd_size;
@@ -9,6 +10,7 @@ const struct cs_cmd *const cs_commands[] = {
     &cs_cmd_size,
     &cs_cmd_list,
     &cs_cmd_explain,
+    &cs_cmd_arch,
     NULL,
 };
 

@@ -134,7 +134,7 @@ static void lint_shadowed(struct cs_archlist *list) {
             if (shadowed[i] && !has_twin(&images, i)) {
                 char name[CS_TARGET_TEXT_BYTES];
                 cs_target_text(images.images.ptr[i].target, name);
-                cs_archlist_issue(list, CS_ARCH_SHADOWED, CS_ARCH_NOTE,
+                cs_archlist_issue(list, CS_ARCH_SHADOWED, CS_ARCH_WARNING,
                                   merged.entries.ptr[images.entry_of.ptr[i]].at, cs_str_from(name),
                                   "no device ever runs %s beside the other targets", name);
             }

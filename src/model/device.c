@@ -153,6 +153,20 @@ enum cs_fit cs_target_fit(struct cs_target t, struct cs_device device, bool *kno
     return fit;
 }
 
+uint32_t cs_target_miss_distance(struct cs_target t, struct cs_device device, enum cs_fit fit) {
+    const struct cs_device d = cs_device_canonical(device);
+    const uint32_t number = cs_device_number(d);
+    const uint32_t away = t.arch > number ? t.arch - number : number - t.arch;
+    // Within a major the most telling reason comes first, whatever the number.
+    static const uint32_t order[] = {[CS_FIT_NO_RENAMED] = 0, [CS_FIT_NO_TEGRA] = 1,
+                                     [CS_FIT_NO_ARCH] = 2,    [CS_FIT_NO_FAMILY] = 3,
+                                     [CS_FIT_NO_NEWER] = 4,   [CS_FIT_NO_MAJOR] = 5};
+    if (t.arch / 10u == d.major || fit == CS_FIT_NO_RENAMED) {
+        return order[fit];
+    }
+    return (t.is_ptx ? 100 : 100000) + away;
+}
+
 const char *cs_fit_name(enum cs_fit fit) {
     switch (fit) {
         case CS_FIT_EXACT: return "exact";

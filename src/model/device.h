@@ -56,6 +56,10 @@ const char *cs_fit_name(enum cs_fit fit);
 // One English clause: "is an `a` image of another chip".
 const char *cs_fit_phrase(enum cs_fit fit);
 
+// Of several images that do not fit, the one with the smallest number is the one to name: same
+// major before others, PTX that is too new before SASS, then the nearest number.
+uint32_t cs_target_miss_distance(struct cs_target t, struct cs_device d, enum cs_fit fit);
+
 // *known = false when the answer rests on a device or target that is in no table.  NULL allowed.
 enum cs_fit cs_target_fit(struct cs_target t, struct cs_device d, bool *known);
 

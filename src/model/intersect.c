@@ -228,17 +228,16 @@ static bool serve_chip_of_family(struct work *w, struct cs_intersect_step *step,
 }
 
 static void explain_miss(struct work *w, struct cs_intersect_step *step, struct cs_target t) {
-    int best = -1;
+    uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < w->count; i++) {
         if (!w->source.has[i]) {
             continue;
         }
         const struct cs_target s = target_at(w, i);
         const enum cs_fit fit = cs_target_fit(s, device_of(t), NULL);
-        const bool near = s.arch / 10 == t.arch / 10;
-        const int rank = (near ? 10 : 0) + (int)fit;
-        if (!cs_fit_ok(fit) && rank > best) {
-            best = rank;
+        const uint32_t miss = cs_target_miss_distance(s, device_of(t), fit);
+        if (!cs_fit_ok(fit) && miss < best) {
+            best = miss;
             step->why_not = fit;
             step->nearest = s;
         }

@@ -137,29 +137,6 @@ struct pick {
     enum cs_fit miss_fit;
 };
 
-// How near a misfit is, for the explanation: higher is nearer.
-static int nearness(enum cs_fit fit) {
-    switch (fit) {
-        case CS_FIT_NO_RENAMED: return 6;
-        case CS_FIT_NO_TEGRA: return 5;
-        case CS_FIT_NO_ARCH: return 4;
-        case CS_FIT_NO_FAMILY: return 3;
-        case CS_FIT_NO_NEWER: return 2;
-        case CS_FIT_NO_MAJOR: return 1;
-        case CS_FIT_EXACT:
-        case CS_FIT_FAMILY:
-        case CS_FIT_SAME_MAJOR:
-        case CS_FIT_PTX: return 0;
-    }
-    return 0;
-}
-
-// An `a` or `f` image of a far away major is no near miss.
-static int miss_rank(const struct cs_select_image *im, enum cs_fit fit, struct cs_device d) {
-    const bool near = im->target.arch / 10u == d.major || fit == CS_FIT_NO_RENAMED;
-    return near ? nearness(fit) + 10 : nearness(fit);
-}
-
 // Was every step that made `winner` the choice measured, and every fit known that could change it?
 static bool is_certain(const struct cs_select_image *images, uint32_t count, uint32_t winner,
                        struct cs_device d, struct view_of_driver v) {
@@ -186,7 +163,7 @@ static bool is_certain(const struct cs_select_image *images, uint32_t count, uin
 static struct pick pick_image(const struct cs_select_image *images, uint32_t count,
                               struct cs_device d, struct view_of_driver v) {
     struct pick p = {.index = CS_SELECT_NOTHING, .miss = CS_SELECT_NOTHING};
-    int best_miss = -1;
+    uint32_t best_miss = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (!is_candidate(&images[i], v)) {
             continue;
@@ -194,9 +171,9 @@ static struct pick pick_image(const struct cs_select_image *images, uint32_t cou
         p.any = true;
         const enum cs_fit fit = cs_target_fit(target_of(&images[i]), d, NULL);
         if (!cs_fit_ok(fit)) {
-            const int rank = miss_rank(&images[i], fit, d);
-            if (rank > best_miss) {
-                best_miss = rank;
+            const uint32_t miss = cs_target_miss_distance(target_of(&images[i]), d, fit);
+            if (miss < best_miss) {
+                best_miss = miss;
                 p.miss = i;
                 p.miss_fit = fit;
             }

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim arch '8.0 9.0b'
