@@ -2,11 +2,12 @@
 //
 //     floor [-j N] FILE      FILE = a wheel or an ELF library
 //
-// Inflates every member of a wheel (libdeflate), finds the containers in .nv_fatbin and __nv_relfatbin,
-// decompresses every image (LZ4, zstd) and adds up the sizes of its .text sections.  Threads share
-// the members first, largest first, then the images of each.  It uses the same mapping, huge-page hint
-// and pool as the program, and nothing else of it: no attribution, no names, no symbols, no checks of
-// CRC or RECORD, no search outside the two sections, and trust in its input (it is no tool for users).
+// Inflates every member of a wheel (libdeflate), finds the containers in .nv_fatbin and
+// __nv_relfatbin, decompresses every image (LZ4, zstd) and adds up the sizes of its .text sections.
+// Threads share the members first, largest first, then the images of each.  It uses the same
+// mapping, huge-page hint and pool as the program, and nothing else of it: no attribution, no
+// names, no symbols, no checks of CRC or RECORD, no search outside the two sections, and trust in
+// its input (it is no tool for users).
 #include <elf.h>
 #include <libdeflate.h>
 #include <lz4.h>
@@ -89,7 +90,8 @@ static void walk_cubin(struct cs_view elf) {
 static void walk_parts(const struct image *im, struct cs_view blob) {
     uint64_t at = 8;
     for (uint32_t i = 0; i < im->parts; i++) {
-        const uint32_t options = cs_u32(im->record, at + 0x14), name = cs_u32(im->record, at + 0x20);
+        const uint32_t options = cs_u32(im->record, at + 0x14),
+                       name = cs_u32(im->record, at + 0x20);
         struct cs_view part;
         if (cs_u16(im->record, at) == KIND_ELF &&
             cs_view_sub(blob, cs_u32(im->record, at + 4), cs_u64(im->record, at + 8), &part)) {
@@ -120,9 +122,10 @@ static void do_image(void *ctx, size_t index) {
             }
         }
         const uint64_t got =
-            im->lz4 ? (uint64_t)LZ4_decompress_safe((const char *)im->payload.ptr, (char *)s->ptr,
-                                                    (int)im->payload.len, (int)im->bytes)
-                    : ZSTD_decompressDCtx(s->zstd, s->ptr, im->bytes, im->payload.ptr, im->payload.len);
+            im->lz4
+                ? (uint64_t)LZ4_decompress_safe((const char *)im->payload.ptr, (char *)s->ptr,
+                                                (int)im->payload.len, (int)im->bytes)
+                : ZSTD_decompressDCtx(s->zstd, s->ptr, im->bytes, im->payload.ptr, im->payload.len);
         if (got != im->bytes) {
             die("an image does not decompress");
         }
@@ -191,8 +194,8 @@ static void do_member(void *ctx, size_t index) {
     uint8_t *block = NULL;
     if (m->method && m->bytes) {
         block = cs_pages_alloc(m->bytes);
-        if (!block || libdeflate_deflate_decompress(scratch()->deflate, m->raw.ptr, m->raw.len, block,
-                                                    m->bytes, NULL) != LIBDEFLATE_SUCCESS) {
+        if (!block || libdeflate_deflate_decompress(scratch()->deflate, m->raw.ptr, m->raw.len,
+                                                    block, m->bytes, NULL) != LIBDEFLATE_SUCCESS) {
             die("a member does not inflate");
         }
         data = cs_view_of(block, m->bytes);
@@ -217,13 +220,15 @@ static void do_wheel(struct job *job, struct cs_view zip) {
     for (uint16_t i = cs_u16(zip, end + 10); i > 0; i--) {
         struct member *m = cs_vec_push(&job->members);
         const uint64_t local = cs_u32(zip, at + 42);
-        const uint64_t data = local + LOCAL_BYTES + cs_u16(zip, local + 26) + cs_u16(zip, local + 28);
+        const uint64_t data =
+            local + LOCAL_BYTES + cs_u16(zip, local + 26) + cs_u16(zip, local + 28);
         if (!m || !cs_view_sub(zip, data, cs_u32(zip, at + 20), &m->raw)) {
             die("a member leaves the archive");
         }
         m->method = cs_u16(zip, at + 10);
         m->bytes = cs_u32(zip, at + 24);
-        at += 0ull + CENTRAL_BYTES + cs_u16(zip, at + 28) + cs_u16(zip, at + 30) + cs_u16(zip, at + 32);
+        at += 0ull + CENTRAL_BYTES + cs_u16(zip, at + 28) + cs_u16(zip, at + 30) +
+              cs_u16(zip, at + 32);
     }
     qsort(job->members.ptr, job->members.count, sizeof *job->members.ptr, larger_first);
     cs_pool_for(job->pool, job->members.count, 1, do_member, job);

@@ -37,15 +37,18 @@ static void doc_before_after(struct cs_doc *d, const char *label, uint64_t befor
 }
 
 static void doc_members(const struct cs_slim_result *r, struct cs_doc *d) {
-    static const struct cs_col cols[] = {
-        {CS_COL_BYTES, "before", "before_bytes"},     {CS_COL_BYTES, "after", "after_bytes"},
-        {CS_COL_COUNT, "dropped", "images_dropped"},  {CS_COL_COUNT, "recompr.", "images_recompressed"},
-        {CS_COL_NAME, "file", "member"}};
-    static const struct cs_col wheel_cols[] = {
-        {CS_COL_BYTES, "before", "before_bytes"},     {CS_COL_BYTES, "after", "after_bytes"},
-        {CS_COL_BYTES, "in wheel", "before_wheel_bytes"}, {CS_COL_BYTES, "after", "after_wheel_bytes"},
-        {CS_COL_COUNT, "dropped", "images_dropped"},  {CS_COL_COUNT, "recompr.", "images_recompressed"},
-        {CS_COL_NAME, "file", "member"}};
+    static const struct cs_col cols[] = {{CS_COL_BYTES, "before", "before_bytes"},
+                                         {CS_COL_BYTES, "after", "after_bytes"},
+                                         {CS_COL_COUNT, "dropped", "images_dropped"},
+                                         {CS_COL_COUNT, "recompr.", "images_recompressed"},
+                                         {CS_COL_NAME, "file", "member"}};
+    static const struct cs_col wheel_cols[] = {{CS_COL_BYTES, "before", "before_bytes"},
+                                               {CS_COL_BYTES, "after", "after_bytes"},
+                                               {CS_COL_BYTES, "in wheel", "before_wheel_bytes"},
+                                               {CS_COL_BYTES, "after", "after_wheel_bytes"},
+                                               {CS_COL_COUNT, "dropped", "images_dropped"},
+                                               {CS_COL_COUNT, "recompr.", "images_recompressed"},
+                                               {CS_COL_NAME, "file", "member"}};
     struct cs_table *t = r->is_wheel ? cs_doc_table(d, "Files with device code", wheel_cols, 7)
                                      : cs_doc_table(d, "Files with device code", cols, 5);
     for (size_t i = 0; i < r->members.count; i++) {
