@@ -29,6 +29,10 @@ static enum cs_code doubt(const struct proof *p, uint64_t off, const char *what)
     return cs_fail_at(p->err, CS_CONFLICT, off, "the result does not verify: %s", what);
 }
 
+static bool all_zero(struct cs_view v) {
+    return v.len == 0 || (v.ptr[0] == 0 && memcmp(v.ptr, v.ptr + 1, v.len - 1) == 0);
+}
+
 static enum cs_code check_header(const struct proof *p) {
     const struct cs_elf *a = p->old;
     const struct cs_elf *b = &p->now;
@@ -176,6 +180,38 @@ static enum cs_code check_image(const struct proof *p) {
     return CS_OK;
 }
 
+// The program headers and patched fields are exactly the planned ones, and what a hole left behind
+// is zero.
+static enum cs_code check_planned(const struct proof *p) {
+    const struct cs_elfcut_work *w = p->cut->work;
+    for (uint32_t i = 0; i < p->now.phnum && !w->object; i++) {
+        const struct cs_elf_segment a = w->phdrs.ptr[i].seg;
+        const struct cs_elf_segment b = cs_elf_segment(&p->now, i);
+        const uint64_t align = w->phdrs.ptr[i].lowered ? w->page : a.align;
+        if (a.type != b.type || a.flags != b.flags || a.vaddr != b.vaddr || a.paddr != b.paddr ||
+            a.filesz != b.filesz || a.memsz != b.memsz || b.align != align ||
+            b.off != cs_cut_map(w, a.off)) {
+            return doubt(p, p->now.phoff, "a program header is not the planned one");
+        }
+    }
+    for (size_t i = 0; i < w->patches.count; i++) {
+        const uint64_t at = cs_cut_map(w, w->patches.ptr[i].off);
+        if (cs_u64(p->now.file, at) != w->patches.ptr[i].value) {
+            return doubt(p, at, "a pointer is not the planned one");
+        }
+    }
+    for (size_t i = 0; i < w->holes.count; i++) {
+        const struct cs_cut_hole *h = &w->holes.ptr[i];
+        struct cs_view v;
+        if (!cs_view_sub(p->now.file, cs_cut_map(w, h->a + h->removed), h->b - h->a - h->removed,
+                         &v) ||
+            !all_zero(v)) {
+            return doubt(p, h->a, "free bytes are not zero");
+        }
+    }
+    return CS_OK;
+}
+
 // All program headers but LOADs are the old ones in the old order, except notes given up.
 static enum cs_code check_other_segments(const struct proof *p) {
     uint32_t k = 0;
@@ -279,10 +315,6 @@ static enum cs_code check_bytes(const struct proof *p) {
     return code;
 }
 
-static bool all_zero(struct cs_view v) {
-    return v.len == 0 || (v.ptr[0] == 0 && memcmp(v.ptr, v.ptr + 1, v.len - 1) == 0);
-}
-
 // Each device section holds its blocks, byte for byte, and zeros.
 static enum cs_code check_blocks(const struct proof *p, const struct cs_elfcut_section *d) {
     const struct cs_elf_section s = cs_elf_section(&p->now, d->index);
@@ -344,6 +376,7 @@ static enum cs_code check_wrappers(struct proof *p) {
 static enum cs_code prove(struct proof *p) {
     CS_TRY(check_header(p));
     CS_TRY(check_sections(p));
+    CS_TRY(check_planned(p));
     if (!p->cut->work->object) {
         CS_TRY(list_loads(&p->now, &p->now_loads, p->err));
         CS_TRY(check_loads(p));
