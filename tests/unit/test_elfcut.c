@@ -167,7 +167,8 @@ static void judge_wrappers(const struct host *h, const struct cs_elf *now, bool 
 }
 
 // The block of unit i: the one whose bytes are the unit's container, in link order.
-static struct cs_elfcut_block *block_of(const struct host *h, struct cs_elfcut *cut, uint32_t unit) {
+static struct cs_elfcut_block *block_of(const struct host *h, struct cs_elfcut *cut,
+                                        uint32_t unit) {
     for (size_t i = 0; i < cut->sections.count; i++) {
         const struct cs_elfcut_section *d = &cut->sections.ptr[i];
         uint32_t k = d->first;
