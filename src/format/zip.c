@@ -557,3 +557,7 @@ void cs_zip_close(struct cs_zip *z) {
 struct cs_view cs_zip_raw(const struct cs_zip *z, const struct cs_zip_member *m) {
     return cs_view_at(z->file, m->data_off, m->compressed_bytes);
 }
+
+struct cs_view cs_zip_comment(const struct cs_zip *z) {
+    return cs_view_at(z->file, z->eocd_off + EOCD_BYTES, z->comment_bytes);
+}

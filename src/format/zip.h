@@ -82,6 +82,9 @@ void cs_zip_close(struct cs_zip *z);
 // The compressed bytes of a member.
 struct cs_view cs_zip_raw(const struct cs_zip *z, const struct cs_zip_member *m);
 
+// The archive comment, of comment_bytes.
+struct cs_view cs_zip_comment(const struct cs_zip *z);
+
 // The first bytes of a member, up to cap of them, without a CRC check; for finding out what it is.
 // *got is less than cap only where the member is shorter.  Errors as cs_zip_extract.
 enum cs_code cs_zip_prefix(const struct cs_zip *z, const struct cs_zip_member *m, uint8_t *dst,

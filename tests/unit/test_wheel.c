@@ -161,7 +161,8 @@ static void test_compare_name(void **state) {
     };
     struct cs_buf b;
     cs_buf_init(&b, 1 << 20);
-    cs_mk_wheel_write(&b, "my_pkg", "1.2", NULL, 0);
+    const struct cs_mk_member none = {0};
+    cs_mk_wheel_write(&b, "my_pkg", "1.2", &none, 0);
     struct cs_zip z;
     struct cs_wheel w;
     open_wheel(&b, &z, &w);

@@ -25,7 +25,10 @@ static int find_wheels(void **state) {
     const char *cache = getenv("CUSLIM_CACHE");
     const char *home = getenv("HOME");
     char pattern[4096];
-    snprintf(pattern, sizeof pattern, "%s%s/wheels/*.whl", cache ? cache : home ? home : "",
+    snprintf(pattern, sizeof pattern, "%s%s/wheels/*.whl",
+             cache  ? cache
+             : home ? home
+                    : "",
              cache ? "" : "/.cache/cuslim");
     return glob(pattern, 0, NULL, &wheels) == GLOB_NOSPACE ? -1 : 0;
 }
