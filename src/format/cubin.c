@@ -548,11 +548,14 @@ static bool emit_all(struct cs_cubin *c, struct cs_cubin_work *w, uint64_t image
             places.ptr[used++] = (struct place){s->elf.off, s->part == CS_PART_MERC, i};
         }
     }
+    // The offset of an empty table means nothing and may lie anywhere.
+    if (ok && w->elf.phnum) {
+        places.ptr[used++] = (struct place){w->elf.phoff, 0, ORDER_PROGRAM_HEADERS};
+    }
+    if (ok && w->elf.shnum) {
+        places.ptr[used++] = (struct place){w->elf.shoff, 0, ORDER_SECTION_HEADERS};
+    }
     if (ok) {
-        places.ptr[used++] = (struct place){w->elf.phnum ? w->elf.phoff : image_bytes, 0,
-                                            ORDER_PROGRAM_HEADERS};
-        places.ptr[used++] = (struct place){w->elf.shnum ? w->elf.shoff : image_bytes, 0,
-                                            ORDER_SECTION_HEADERS};
         for (size_t i = 1; i < used && sorted; i++) {
             sorted = place_cmp(&places.ptr[i - 1], &places.ptr[i]) <= 0;
         }

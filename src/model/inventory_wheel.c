@@ -16,6 +16,7 @@ enum { PROBE_BYTES = 4096 };
 
 struct job {
     const struct cs_zip_member *member;
+    uint64_t own_bytes;  // of its data, those that no other member has taken before
     struct cs_scan scan;
 };
 
@@ -59,7 +60,7 @@ static void own_whole(struct job *job, uint32_t part) {
     const struct cs_zip_member *m = job->member;
     struct cs_leaf leaf = cs_leaf_of(0, cs_intern_add(&s->sections, CS_STR("[file]")), part);
     leaf.file_bytes = m->bytes;
-    leaf.wheel_bytes = m->compressed_bytes;
+    leaf.wheel_bytes = job->own_bytes;
     struct cs_leaf *slot = cs_vec_push(&s->leaves);
     if (slot) {
         *slot = leaf;
@@ -120,7 +121,11 @@ static void scan_member(struct wheel *w, struct job *job) {
     }
     uint8_t head[PROBE_BYTES];
     uint64_t got = 0;
-    enum cs_code code = cs_zip_prefix(w->zip, m, head, sizeof head, &got, &err);
+    // Members that share bytes would make the sums wrong and a small file unpack without end.
+    enum cs_code code =
+        job->own_bytes < m->compressed_bytes
+            ? cs_fail_at(&err, CS_FORMAT, m->data_off, "its data overlap those of another member")
+            : cs_zip_prefix(w->zip, m, head, sizeof head, &got, &err);
     if (code == CS_OK && may_hold_device_code(cs_view_of(head, got), m->bytes)) {
         job->scan.members.ptr[0].kind = cs_file_kind_of(cs_view_of(head, got));
         code = inflate_and_scan(w, job, &err);
@@ -148,44 +153,52 @@ static void member_task(void *ctx, size_t index) {
 
 struct extent {
     uint64_t off, end;
+    size_t index;
 };
 
 static int extent_cmp(const void *a, const void *b) {
     const struct extent *x = a, *y = b;
-    return x->off < y->off ? -1 : x->off > y->off;
+    if (x->off != y->off) {
+        return x->off < y->off ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+// Gives each byte of member data to one member: the one that starts first.
+static bool share_data(struct wheel *w) {
+    struct extent *extents = cs_calloc(w->count, sizeof *extents);
+    for (size_t i = 0; extents && i < w->count; i++) {
+        const struct cs_zip_member *m = w->jobs[i].member;
+        extents[i] = (struct extent){m->data_off, m->data_off + m->compressed_bytes, i};
+    }
+    if (extents) {
+        qsort(extents, w->count, sizeof *extents, extent_cmp);
+    }
+    uint64_t end = 0;
+    for (size_t i = 0; extents && i < w->count; i++) {
+        const uint64_t from = cs_max_u64(extents[i].off, end);
+        end = cs_max_u64(extents[i].end, end);
+        w->jobs[extents[i].index].own_bytes = extents[i].end > from ? extents[i].end - from : 0;
+    }
+    cs_free(extents);
+    return extents != NULL;
 }
 
 // Everything of the file that is no member's data: headers, central directory, gaps.
-static uint64_t structure_bytes(const struct cs_zip *zip, struct extent *extents) {
-    size_t n = 0;
-    for (size_t i = 0; i < zip->members.count; i++) {
-        const struct cs_zip_member *m = &zip->members.ptr[i];
-        extents[n++] = (struct extent){m->data_off, m->data_off + m->compressed_bytes};
+static enum cs_code own_structure(struct cs_inventory *inv, const struct wheel *w, uint32_t input,
+                                  struct cs_err *err) {
+    struct cs_leaf *slot = cs_vec_push(&inv->leaves);
+    if (!slot) {
+        return cs_fail(err, CS_NOMEM, "no memory for the inventory");
     }
-    qsort(extents, n, sizeof *extents, extent_cmp);
-    uint64_t owned = 0, end = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t from = cs_max_u64(extents[i].off, end);
-        if (extents[i].end > from) {
-            owned += extents[i].end - from;
-            end = extents[i].end;
-        }
+    *slot = cs_leaf_of(CS_NONE, cs_intern_add(&inv->names, CS_STR("[zip structure]")),
+                       CS_PART_ARCHIVE);
+    slot->input = input;
+    slot->wheel_bytes = w->zip->file.len;
+    for (size_t i = 0; i < w->count; i++) {
+        slot->wheel_bytes -= w->jobs[i].own_bytes;
     }
-    return zip->file.len - owned;
-}
-
-static enum cs_code own_structure(struct cs_inventory *inv, const struct cs_zip *zip,
-                                  uint32_t input, struct cs_err *err) {
-    struct extent *extents = cs_calloc(zip->members.count, sizeof *extents);
-    struct cs_leaf *slot = extents ? cs_vec_push(&inv->leaves) : NULL;
-    if (slot) {
-        *slot = cs_leaf_of(CS_NONE, cs_intern_add(&inv->names, CS_STR("[zip structure]")),
-                           CS_PART_ARCHIVE);
-        slot->input = input;
-        slot->wheel_bytes = structure_bytes(zip, extents);
-    }
-    cs_free(extents);
-    return slot ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the inventory");
+    return CS_OK;
 }
 
 // ---- the wheel -------------------------------------------------------------------------------
@@ -195,13 +208,13 @@ static void sort_largest_first(struct wheel *w) {
     for (size_t i = 0; i < w->count; i++) {
         w->order[i] = (uint32_t)i;
         if (keys) {
-            keys[i] = (struct extent){UINT64_MAX - w->jobs[i].member->bytes, i};
+            keys[i] = (struct extent){.off = UINT64_MAX - w->jobs[i].member->bytes, .index = i};
         }
     }
     if (keys) {
         qsort(keys, w->count, sizeof *keys, extent_cmp);
         for (size_t i = 0; i < w->count; i++) {
-            w->order[i] = (uint32_t)keys[i].end;
+            w->order[i] = (uint32_t)keys[i].index;
         }
     }
     cs_free(keys);
@@ -212,7 +225,7 @@ static enum cs_code merge_members(struct cs_inventory *inv, struct wheel *w, uin
     for (size_t i = 0; i < w->count; i++) {
         struct cs_scan *s = &w->jobs[i].scan;
         if (s->members.count > 0) {
-            s->members.ptr[0].wheel_bytes = w->jobs[i].member->compressed_bytes;
+            s->members.ptr[0].wheel_bytes = w->jobs[i].own_bytes;
         }
         const enum cs_code code = cs_scan_merge(inv, s, input, err);
         if (code != CS_OK) {
@@ -220,7 +233,7 @@ static enum cs_code merge_members(struct cs_inventory *inv, struct wheel *w, uin
             return cs_wrap(err, code, "%.*s", (int)cs_min_u64(name.len, 200), name.ptr);
         }
     }
-    return own_structure(inv, w->zip, input, err);
+    return own_structure(inv, w, input, err);
 }
 
 enum cs_code cs_inventory_add_wheel(struct cs_inventory *inv, const char *path, struct cs_view file,
@@ -240,6 +253,11 @@ enum cs_code cs_inventory_add_wheel(struct cs_inventory *inv, const char *path, 
             w.total_bytes += zip.members.ptr[i].bytes;
         }
         sort_largest_first(&w);
+    }
+    if (code == CS_OK && !share_data(&w)) {
+        code = cs_fail(err, CS_NOMEM, "no memory for the inventory");
+    }
+    if (code == CS_OK) {
         cs_pool_for(add->pool, w.count, 1, member_task, &w);
         code = merge_members(inv, &w, input, err);
     }

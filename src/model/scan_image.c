@@ -254,6 +254,7 @@ static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_v
 static enum cs_code walk_ptx(struct cs_worker *w, struct place *p, struct cs_view bytes,
                              struct cs_image *image, struct cs_walked *out, struct cs_err *err) {
     struct cs_ptx *ptx = &w->ptx;
+    cs_ptx_fini(ptx);  // of the image before
     CS_TRY(cs_ptx_read(bytes, ptx, err));
     if (ptx->kernels.count > CS_MAX_IMAGE_KERNELS) {
         return cs_fail(err, CS_LIMIT, "%zu kernels in one PTX text", ptx->kernels.count);
@@ -347,6 +348,9 @@ static enum cs_code walk_readable(struct cs_worker *w, struct place *p, struct c
     }
     const bool plain = !p->pending->in_container ||
                        (p->pending->entry.codec == CS_CODEC_NONE && !p->pending->is_part);
+    if (!plain && bytes.len == 0) {  // nothing to share the payload's bytes out by
+        return cs_fail_at(err, CS_FORMAT, p->pending->entry.off, "a compressed image of no bytes");
+    }
     p->exact = plain;
     p->image_bytes = bytes.len;
     image->image_bytes = bytes.len;

@@ -1,4 +1,5 @@
-// Random files for property tests.  Sizes are kept small (a few KiB to about 200 KiB): many files
+// Random files for property tests.  No call has two random arguments: compilers evaluate arguments in
+// different orders, and a seed must mean the same file everywhere.  Sizes are kept small (a few KiB to about 200 KiB): many files
 // show more than large ones.
 #include "build/gen.h"
 
@@ -67,17 +68,17 @@ static const char *name_of(struct maker *m, const char *fmt, uint32_t n) {
 }
 
 static struct cs_mk_kernel gen_kernel(struct maker *m, uint32_t index) {
-    struct cs_mk_kernel k = {.name = name_of(m, "kernel", index),
-                             .code_bytes = 16 * (1 + below(m, 200)),
-                             .seed = cs_gen_next(&m->g) | 1,
-                             .local = chance(m, 20),
-                             .function = chance(m, 10),
-                             .registers = 1 + below(m, 255),
-                             .barriers = below(m, 4),
-                             .stack_bytes = chance(m, 20) ? 8 * below(m, 64) : 0,
-                             .shared_bytes = chance(m, 30) ? 4 + 4 * below(m, 4096) : 0,
-                             .param_bytes = 4 + 4 * below(m, 64),
-                             .relocations = below(m, 5)};
+    struct cs_mk_kernel k = {.name = name_of(m, "kernel", index)};
+    k.code_bytes = 16 * (1 + below(m, 200));
+    k.seed = cs_gen_next(&m->g) | 1;
+    k.local = chance(m, 20);
+    k.function = chance(m, 10);
+    k.registers = 1 + below(m, 255);
+    k.barriers = below(m, 4);
+    k.stack_bytes = chance(m, 20) ? 8 * below(m, 64) : 0;
+    k.shared_bytes = chance(m, 30) ? 4 + 4 * below(m, 4096) : 0;
+    k.param_bytes = 4 + 4 * below(m, 64);
+    k.relocations = below(m, 5);
     k.local_bytes = k.stack_bytes;
     k.max_threads = chance(m, 30) ? 32 * (1 + below(m, 32)) : 0;
     k.constant2_bytes = chance(m, 20) ? 8 * (1 + below(m, 16)) : 0;
@@ -100,11 +101,12 @@ static struct cs_view gen_cubin(struct maker *m, uint32_t sm, bool accelerated, 
         functions += kernels[i].function ? 1 : 0;
     }
     struct cs_mk_cubin c = {.sm = sm, .accelerated = accelerated, .relocatable = relocatable,
-                            .kernels = kernels, .kernel_count = count, .text_gap = chance(m, 50),
-                            .constant3_bytes = chance(m, 30) ? 4 * (1 + below(m, 64)) : 0,
-                            .global_init_bytes = chance(m, 20) ? 1 + below(m, 300) : 0,
-                            .global_bytes = chance(m, 20) ? 1 + below(m, 300) : 0,
-                            .no_mercury = chance(m, 30)};
+                            .kernels = kernels, .kernel_count = count};
+    c.text_gap = chance(m, 50);
+    c.constant3_bytes = chance(m, 30) ? 4 * (1 + below(m, 64)) : 0;
+    c.global_init_bytes = chance(m, 20) ? 1 + below(m, 300) : 0;
+    c.global_bytes = chance(m, 20) ? 1 + below(m, 300) : 0;
+    c.no_mercury = chance(m, 30);
     c.abi = sm <= 90 && chance(m, 40) ? 7 : 8;
     if (chance(m, 20)) {
         c.source = "/build/csrc/kernel.cu";
@@ -212,7 +214,8 @@ static void gen_host(struct maker *m, struct cs_buf *out, enum cs_gen_kind kind)
         const struct cs_view first = gen_container(m, false);
         cs_buf_pad(b, '\0', gap);
         cs_buf_add(b, first.ptr, (size_t)first.len);
-        cs_mk_code(b, below(m, 100), cs_gen_next(&m->g));
+        const uint32_t tail = below(m, 100);
+        cs_mk_code(b, tail, cs_gen_next(&m->g));
         blobs[i] = (struct cs_mk_blob){.section = sections[below(m, 3)], .bytes = cs_buf_view(b)};
     }
     h.layout = kind == CS_GEN_OBJECT ? CS_MK_OBJECT : (enum cs_mk_layout)below(m, CS_MK_OBJECT);
@@ -230,11 +233,12 @@ static void gen_host(struct maker *m, struct cs_buf *out, enum cs_gen_kind kind)
 }
 
 static void gen_other(struct maker *m, struct cs_buf *out) {
+    const uint32_t bytes = 1 + below(m, 5000);
     switch (below(m, 4)) {
         case 0: break;  // empty
         case 1: cs_buf_adds(out, "from . import _ops\n"); break;
-        case 2: cs_mk_code(out, 1 + below(m, 5000), cs_gen_next(&m->g)); break;
-        default: cs_mk_host_write(out, &(struct cs_mk_host){.text_bytes = below(m, 3000)}); break;
+        case 2: cs_mk_code(out, bytes, cs_gen_next(&m->g)); break;
+        default: cs_mk_host_write(out, &(struct cs_mk_host){.text_bytes = bytes}); break;
     }
 }
 
@@ -282,10 +286,13 @@ static void gen_one(struct maker *m, struct cs_buf *out, enum cs_gen_kind kind) 
         case CS_GEN_OBJECT:
         case CS_GEN_EXECUTABLE: gen_host(m, out, kind); return;
         case CS_GEN_FATBIN: v = gen_container(m, false); break;
-        case CS_GEN_CUBIN:
+        case CS_GEN_CUBIN: {
+            const uint32_t sm = chance(m, 50) ? 90 : 100;
+            const bool accelerated = chance(m, 50), relocatable = chance(m, 10);
             m->f.images++;
-            v = gen_cubin(m, chance(m, 50) ? 90 : 100, chance(m, 50), chance(m, 10), true);
+            v = gen_cubin(m, sm, accelerated, relocatable, true);
             break;
+        }
         case CS_GEN_PTX:
             m->f.images++;
             v = gen_ptx(m, 80, 0, true);
@@ -376,7 +383,8 @@ void cs_gen_mutate(struct cs_gen *g, struct cs_buf *b) {
     const uint64_t edits = 1 + cs_gen_below(g, 4);
     for (uint64_t i = 0; i < edits; i++) {
         if (b->len == 0 || cs_gen_chance(g, 3)) {
-            cs_buf_pad(b, (char)cs_gen_next(g), 1 + (size_t)cs_gen_below(g, 64));
+            const char fill = (char)cs_gen_next(g);
+            cs_buf_pad(b, fill, 1 + (size_t)cs_gen_below(g, 64));
         } else if (cs_gen_chance(g, 8)) {
             b->len = (size_t)cs_gen_below(g, b->len);
         } else {

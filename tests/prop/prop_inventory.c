@@ -83,7 +83,10 @@ static void check_images(struct run *r, const struct cs_inventory *inv) {
         const struct cs_leaf *l = &inv->leaves.ptr[i];
         code_leaves += l->part == CS_PART_CODE ? l->image_bytes : 0;
     }
-    expect(r, "code bytes of leaves", code_leaves, code);
+    // Sections of a damaged image may overlap: each byte is still owned once.
+    if (r->damage == 0) {
+        expect(r, "code bytes of leaves", code_leaves, code);
+    }
 }
 
 static void check_facts(struct run *r, const struct cs_inventory *inv) {
@@ -111,7 +114,14 @@ static void check_facts(struct run *r, const struct cs_inventory *inv) {
 }
 
 static uint64_t fingerprint(const struct cs_inventory *inv) {
-    uint64_t h = cs_hash64(inv->leaves.ptr, inv->leaves.count * sizeof *inv->leaves.ptr);
+    uint64_t h = inv->leaves.count;
+    for (size_t i = 0; i < inv->leaves.count; i++) {
+        const struct cs_leaf *l = &inv->leaves.ptr[i];
+        const uint64_t fields[] = {l->input,     l->member, l->section,    l->container,   l->image,
+                                   l->kernel,    l->part,   l->estimated,  l->file_bytes,  l->image_bytes,
+                                   l->wheel_bytes};
+        h = h * 31 + cs_hash64(fields, sizeof fields);
+    }
     for (size_t i = 0; i < inv->kernels.count; i++) {
         const struct cs_kernel *k = &inv->kernels.ptr[i];
         const struct cs_str name = cs_intern_text(&inv->names, k->name);
