@@ -23,8 +23,16 @@
 #include "base/pool.h"
 #include "base/vec.h"
 
-enum { MAGIC = 0xBA55ED50, KIND_ELF = 2, KIND_CONCAT = 0x100, F_LZ4 = 0x2000, F_ZSTD = 0x8000,
-       LOCAL_BYTES = 30, CENTRAL_BYTES = 46, END_BYTES = 22 };
+enum {
+    MAGIC = 0xBA55ED50,
+    KIND_ELF = 2,
+    KIND_CONCAT = 0x100,
+    F_LZ4 = 0x2000,
+    F_ZSTD = 0x8000,
+    LOCAL_BYTES = 30,
+    CENTRAL_BYTES = 46,
+    END_BYTES = 22
+};
 
 struct image {
     struct cs_view payload;
@@ -56,7 +64,7 @@ static struct scratch {
     uint64_t cap;
     ZSTD_DCtx *zstd;
     struct libdeflate_decompressor *deflate;
-} *scratch(void) {
+} * scratch(void) {
     static _Thread_local struct scratch s;
     if (!s.zstd) {
         s.zstd = ZSTD_createDCtx();

@@ -12,8 +12,11 @@ import zipfile
 
 def main():
     folder, name, version, tag = pathlib.Path(sys.argv[1]), *sys.argv[2:5]
-    files = {p.relative_to(folder).as_posix(): p.read_bytes()
-             for p in sorted(folder.rglob("*")) if p.is_file()}
+    files = {
+        p.relative_to(folder).as_posix(): p.read_bytes()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
     info = f"{name}-{version}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n"

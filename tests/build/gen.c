@@ -1,6 +1,6 @@
-// Random files for property tests.  No call has two random arguments: compilers evaluate arguments in
-// different orders, and a seed must mean the same file everywhere.  Sizes are kept small (a few KiB to about 200 KiB): many files
-// show more than large ones.
+// Random files for property tests.  No call has two random arguments: compilers evaluate arguments
+// in different orders, and a seed must mean the same file everywhere.  Sizes are kept small (a few
+// KiB to about 200 KiB): many files show more than large ones.
 #include "build/gen.h"
 
 #include "base/arena.h"
@@ -21,8 +21,8 @@ struct maker {
 };
 
 const char *cs_gen_kind_name(enum cs_gen_kind kind) {
-    static const char *const names[] = {"library", "object", "executable", "fatbin", "cubin",
-                                        "ptx",     "archive", "wheel",     "other"};
+    static const char *const names[] = {"library", "object",  "executable", "fatbin", "cubin",
+                                        "ptx",     "archive", "wheel",      "other"};
     return kind < CS_GEN_KINDS ? names[kind] : "?";
 }
 
@@ -60,9 +60,10 @@ static const char *name_of(struct maker *m, const char *fmt, uint32_t n) {
             r = cs_arena_printf(&m->arena, "_ZN%zu%s%zu%sIfLi%uEEEvPT_", s.len, s.ptr, k.len, k.ptr,
                                 below(m, 200));
             break;
-        default: r = cs_arena_printf(&m->arena, "_ZN38_GLOBAL__N__%08x_%zu_%s_cu_%s%zu%sEPi",
-                                     below(m, 1u << 31), k.len + 3, k.ptr, "fffffff", k.len, k.ptr);
-                 break;
+        default:
+            r = cs_arena_printf(&m->arena, "_ZN38_GLOBAL__N__%08x_%zu_%s_cu_%s%zu%sEPi",
+                                below(m, 1u << 31), k.len + 3, k.ptr, "fffffff", k.len, k.ptr);
+            break;
     }
     return r.ptr;
 }
@@ -100,8 +101,11 @@ static struct cs_view gen_cubin(struct maker *m, uint32_t sm, bool accelerated, 
         kernels[i] = gen_kernel(m, i);
         functions += kernels[i].function ? 1 : 0;
     }
-    struct cs_mk_cubin c = {.sm = sm, .accelerated = accelerated, .relocatable = relocatable,
-                            .kernels = kernels, .kernel_count = count};
+    struct cs_mk_cubin c = {.sm = sm,
+                            .accelerated = accelerated,
+                            .relocatable = relocatable,
+                            .kernels = kernels,
+                            .kernel_count = count};
     c.text_gap = chance(m, 50);
     c.constant3_bytes = chance(m, 30) ? 4 * (1 + below(m, 64)) : 0;
     c.global_init_bytes = chance(m, 20) ? 1 + below(m, 300) : 0;
@@ -176,7 +180,9 @@ static struct cs_mk_entry gen_concat(struct maker *m, bool relocatable) {
     for (uint32_t i = 0; i < count; i++) {
         parts[i] = gen_image(m, relocatable, true);
     }
-    return (struct cs_mk_entry){.kind = CS_FATBIN_CONCAT, .parts = parts, .part_count = count,
+    return (struct cs_mk_entry){.kind = CS_FATBIN_CONCAT,
+                                .parts = parts,
+                                .part_count = count,
                                 .codec = chance(m, 50) ? CS_CODEC_ZSTD : CS_CODEC_LZ4};
 }
 

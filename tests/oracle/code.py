@@ -12,8 +12,21 @@ import device
 
 
 def ours(cuslim, path):
-    doc = common.run_json([cuslim, "size", "--by", "kernel,arch", "--names", "mangled", "--top", "all",
-                           "--format", "json", path])
+    doc = common.run_json(
+        [
+            cuslim,
+            "size",
+            "--by",
+            "kernel,arch",
+            "--names",
+            "mangled",
+            "--top",
+            "all",
+            "--format",
+            "json",
+            path,
+        ]
+    )
     out = collections.Counter()
     for row in doc["rows"]:
         key = row["key"]
@@ -37,7 +50,7 @@ def by_reader(path):
 
 
 def by_peer(cubloaty, path):
-    """cubloaty's code bytes by (tuple of mangled names, arch); None when it cannot read the file."""
+    """cubloaty's code bytes by (mangled names, arch); None when it cannot read the file."""
     base = [cubloaty, "--format", "json", "--mangled", "--top", 10**9]
     code, out, _ = common.run([*base, path])
     if code:
@@ -82,7 +95,14 @@ def check(report, cuslim, cubloaty, path):
     for (name, arch), code in rows.items():
         joined[owner.get((name, arch), (name,)), arch] += code
     theirs = collections.Counter({k: v for k, v in theirs.items() if v})
-    compare(report, where + " (cubloaty)", joined, theirs, "cubloaty", "peer-opaque-concat" if opaque else None)
+    compare(
+        report,
+        where + " (cubloaty)",
+        joined,
+        theirs,
+        "cubloaty",
+        "peer-opaque-concat" if opaque else None,
+    )
 
 
 def is_device_file(path):
@@ -98,7 +118,9 @@ def main():
     cubloaty = None if "--no-peer" in sys.argv else common.cubloaty()
     if not cubloaty:
         report.skip("cubloaty")
-    for name in common.chosen(sys.argv, ["sample", "bitsandbytes", "xformers", "cupy", "vllm", "sgl_kernel"]):
+    for name in common.chosen(
+        sys.argv, ["sample", "bitsandbytes", "xformers", "cupy", "vllm", "sgl_kernel"]
+    ):
         paths = common.SETS[name]()
         if not paths:
             report.skip(name)

@@ -1,7 +1,7 @@
 """What the oracles share: where things are, how differences are reported.
 
-An oracle compares cuslim with another reader.  Each difference is printed with its class; a class that
-is listed in EXPLAINED is counted but does not fail.  Exit 0: agreement; 1: unexplained differences;
+An oracle compares cuslim with another reader.  Each difference is printed with its class; a class
+that is listed in EXPLAINED is counted but does not fail.  Exit 0: agreement; 1: unexplained differences;
 77: everything was skipped (a tool or a file is absent).
 """
 
@@ -23,7 +23,7 @@ SAMPLE = ROOT / "examples/sample/cuslim_sample-1.0-py3-none-manylinux_2_28_x86_6
 
 # Why other readers differ where cuslim is right; docs/format/cuobjdump.md has the evidence.
 EXPLAINED = {
-    "cuobjdump-refuses": "cuobjdump stops with 'Invalid ELF' on a file that other readers read whole",
+    "cuobjdump-refuses": "cuobjdump stops with 'Invalid ELF' where other readers go on",
     "peer-opaque-concat": "the peer does not read concatenated entries",
     "peer-merges-names": "the peer adds up kernels whose demangled names are equal",
     "peer-cannot-read": "the peer fails on the whole file",
@@ -43,7 +43,11 @@ def tool(name, *places):
 
 
 def cuobjdump():
-    return tool("cuobjdump", CACHE / "x/nvidia_cuda_cuobjdump/nvidia/cu13/bin/cuobjdump", TOOLKIT / "bin/cuobjdump")
+    return tool(
+        "cuobjdump",
+        CACHE / "x/nvidia_cuda_cuobjdump/nvidia/cu13/bin/cuobjdump",
+        TOOLKIT / "bin/cuobjdump",
+    )
 
 
 def cubloaty():
@@ -88,10 +92,14 @@ SETS = {
     "vllm": lambda: libraries("vllm"),
     "bitsandbytes": lambda: [p for p in libraries("bitsandbytes") if "_cuda" in p.name],
     "xformers": lambda: libraries("xformers"),
-    "cupy": lambda: [p for p in libraries("cupy_cuda12x", "cupy") if p.name.startswith(("cub.", "thrust."))],
+    "cupy": lambda: [
+        p for p in libraries("cupy_cuda12x", "cupy") if p.name.startswith(("cub.", "thrust."))
+    ],
     "torch": lambda: [p for p in libraries("torch") if p.name.startswith("libtorch_cuda")],
     "toolkit": lambda: sorted(
-        p for p in (TOOLKIT / "lib64").glob("*.so.*") if p.is_file() and p.stat().st_size > 1 << 20
+        p
+        for p in (TOOLKIT / "lib64").glob("*.so.*")
+        if p.is_file() and p.stat().st_size > 1 << 20
     ),
 }
 
@@ -111,7 +119,9 @@ def run(args, check=False):
 def run_json(args):
     code, out, err = run(args)
     if code not in (0, 1) or not out:
-        raise RuntimeError(f"{args[0]} exited {code}: {err.decode(errors='replace').strip()[:300]}")
+        raise RuntimeError(
+            f"{args[0]} exited {code}: {err.decode(errors='replace').strip()[:300]}"
+        )
     return json.loads(out)
 
 

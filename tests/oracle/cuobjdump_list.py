@@ -44,9 +44,11 @@ def candidates(roots):
 def known_difference(theirs):
     """Why cuobjdump's output cannot be compared, or nothing."""
     _, _, err = theirs
-    for text, reason in ((b"has been removed", "cuobjdump refuses old targets"),
-                         (b"null filename", "cuobjdump fails on a blank identifier"),
-                         (b"Invalid", "cuobjdump fails on damaged data")):
+    for text, reason in (
+        (b"has been removed", "cuobjdump refuses old targets"),
+        (b"null filename", "cuobjdump fails on a blank identifier"),
+        (b"Invalid", "cuobjdump fails on damaged data"),
+    ):
         if b"cuobjdump fatal" in err and text in err:
             return reason
     return None
@@ -66,20 +68,28 @@ def compare(path, options, args):
     mine = run([args.program, "list", "--cuobjdump", *options, str(path)])
     if mine[1] == theirs[1] and mine[2] == theirs[2] and mine[0] == 0:
         return None
-    what = (f"exit code {mine[0]}: {mine[2][:200]!r}" if mine[0]
-            else f"stdout {first_difference(mine[1], theirs[1])}" if mine[1] != theirs[1]
-            else f"stderr {mine[2][:200]!r} instead of {theirs[2][:200]!r}")
+    what = (
+        f"exit code {mine[0]}: {mine[2][:200]!r}"
+        if mine[0]
+        else (
+            f"stdout {first_difference(mine[1], theirs[1])}"
+            if mine[1] != theirs[1]
+            else f"stderr {mine[2][:200]!r} instead of {theirs[2][:200]!r}"
+        )
+    )
     return known_difference(theirs), what
 
 
 def main():
     cache = Path(os.environ.get("CUSLIM_CACHE") or Path.home() / ".cache/cuslim")
     cuda = Path(os.environ.get("CUDA_HOME") or "/usr/local/cuda")
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", default="build/cuslim")
-    parser.add_argument("--cuobjdump",
-                        default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP))
+    parser.add_argument(
+        "--cuobjdump", default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP)
+    )
     parser.add_argument("--quick", action="store_true", help="three sets of options, not six")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
@@ -104,8 +114,10 @@ def main():
                 print(f"DIFFERS {path} {' '.join(options)}\n  {result[1]}", flush=True)
     for reason, places in known.items():
         print(f"known: {reason}: {len(places)} times, the first {places[0]}")
-    print(f"{len(files)} files: {equal} outputs equal, {failed} differ,"
-          f" {sum(map(len, known.values()))} known differences")
+    print(
+        f"{len(files)} files: {equal} outputs equal, {failed} differ,"
+        f" {sum(map(len, known.values()))} known differences"
+    )
     return 1 if failed else 0
 
 

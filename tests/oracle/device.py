@@ -1,4 +1,4 @@
-"""An independent reader of device code, for judging cuslim: plain Python, no code shared with src/.
+"""An independent reader of device code, to judge cuslim by: plain Python, nothing of src/.
 
 Reads ELF libraries, fatbin containers (concatenated entries too) and cubins as docs/format describes
 them.  Decompression goes through the system's liblz4 and libzstd by ctypes.
@@ -85,7 +85,11 @@ class Elf:
 
 
 def _text(table, at):
-    end = table.find(b"\0", at) if isinstance(table, (bytes, mmap.mmap)) else bytes(table).find(b"\0", at)
+    end = (
+        table.find(b"\0", at)
+        if isinstance(table, (bytes, mmap.mmap))
+        else bytes(table).find(b"\0", at)
+    )
     return bytes(table[at:end]).decode("utf-8", "replace")
 
 
@@ -94,7 +98,11 @@ def _suffix(flags):
 
 
 def _codec(flags):
-    return "lz4" if flags & 0x2000 else "zstd" if flags & 0x8000 else "zlib" if flags & 0x1000 else "none"
+    return (
+        "lz4"
+        if flags & 0x2000
+        else "zstd" if flags & 0x8000 else "zlib" if flags & 0x1000 else "none"
+    )
 
 
 def _options(data, at, header, kind):
@@ -107,7 +115,9 @@ def _options(data, at, header, kind):
 
 
 def _identifier(data, at, header):
-    return bytes(data[at + header[9] : at + header[9] + header[10]]).decode() if header[9] else None
+    return (
+        bytes(data[at + header[9] : at + header[9] + header[10]]).decode() if header[9] else None
+    )
 
 
 def _parts(data, at, section, container, index, header, blob):
@@ -115,9 +125,25 @@ def _parts(data, at, section, container, index, header, blob):
     p = at + 72
     for part in range(count):
         h = ENTRY.unpack_from(data, p)
-        yield Image(section, container, at, index, part, h[0], h[8], _suffix(h[11]), _codec(header[11]), h[11],
-                    _identifier(data, p, h), _options(data, p, h, h[0]), (h[7], h[6]), None, h[3], False,
-                    lambda h=h: blob()[h[2] : h[2] + h[3]])
+        yield Image(
+            section,
+            container,
+            at,
+            index,
+            part,
+            h[0],
+            h[8],
+            _suffix(h[11]),
+            _codec(header[11]),
+            h[11],
+            _identifier(data, p, h),
+            _options(data, p, h, h[0]),
+            (h[7], h[6]),
+            None,
+            h[3],
+            False,
+            lambda h=h: blob()[h[2] : h[2] + h[3]],
+        )
         if h[5]:
             length = struct.unpack_from("<I", data, p + h[5] + 4)[0]
             p += (h[5] + 8 + length + 1 + 7) // 8 * 8
@@ -151,9 +177,25 @@ def walk_container(data, start, section="", number=0):
 
             yield from _parts(data, at, section, number, index, h, blob)
         else:
-            yield Image(section, number, at, index, None, h[0], h[8], _suffix(h[11]), codec, h[11],
-                        _identifier(data, at, h), _options(data, at, h, h[0]), (h[7], h[6]), h[2] + h[3],
-                        h[13] if codec != "none" else h[3], bool(h[11] & 0x10000), load)
+            yield Image(
+                section,
+                number,
+                at,
+                index,
+                None,
+                h[0],
+                h[8],
+                _suffix(h[11]),
+                codec,
+                h[11],
+                _identifier(data, at, h),
+                _options(data, at, h, h[0]),
+                (h[7], h[6]),
+                h[2] + h[3],
+                h[13] if codec != "none" else h[3],
+                bool(h[11] & 0x10000),
+                load,
+            )
         at, index = payload + h[3], index + 1
     if at != end:
         raise ValueError(f"container at {start:#x} does not end where it says")
@@ -261,6 +303,16 @@ class Cubin:
                     by_section[shndx] = (index, other, size)
         for i, (name, size) in self.text.items():
             index, other, symbol_size = by_section.get(i, (None, 0, 0))
-            self.kernels.append(Kernel(name, bool(other & 0x10) or name in self.constant, size, symbol_size,
-                                       registers.get(index, 0), self.shared.get(name, 0), frame.get(index, 0),
-                                       local.get(index, 0), self.constant.get(name, 0)))
+            self.kernels.append(
+                Kernel(
+                    name,
+                    bool(other & 0x10) or name in self.constant,
+                    size,
+                    symbol_size,
+                    registers.get(index, 0),
+                    self.shared.get(name, 0),
+                    frame.get(index, 0),
+                    local.get(index, 0),
+                    self.constant.get(name, 0),
+                )
+            )

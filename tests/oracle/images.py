@@ -12,7 +12,7 @@ import device
 
 
 def parse_blocks(text):
-    """cuobjdump's default text as a list of dictionaries; parts of a concatenated entry one by one."""
+    """cuobjdump's default text as dictionaries; parts of a concatenated entry one by one."""
     blocks, group = [], False
     for raw in text.splitlines():
         line = raw.strip("\t")
@@ -23,7 +23,13 @@ def parse_blocks(text):
             if kind == "concatenated entry":
                 block = {}
                 continue
-            block = {"kind": kind, "part": group, "compressed": group, "identifier": None, "options": None}
+            block = {
+                "kind": kind,
+                "part": group,
+                "compressed": group,
+                "identifier": None,
+                "options": None,
+            }
             blocks.append(block)
         elif " = " in line and blocks:
             key, value = line.split(" = ", 1)
@@ -39,7 +45,13 @@ def parse_blocks(text):
 
 
 def from_blocks(blocks):
-    kinds = {"elf": "sass", "ptx": "ptx", "nvvm": "ltoir", "relocatable ptx": "ptx", "tile ir": "tileir"}
+    kinds = {
+        "elf": "sass",
+        "ptx": "ptx",
+        "nvvm": "ltoir",
+        "relocatable ptx": "ptx",
+        "tile ir": "tileir",
+    }
     out = []
     for b in blocks:
         kind = kinds.get(b["kind"], "unknown")
@@ -52,13 +64,29 @@ def from_json(images):
     out = []
     for i in images:
         number = (i["target"] or "").split("_")[-1]
-        out.append((i["kind"], number, i["codec"] != "none", i.get("identifier") or "", i.get("options") or ""))
+        out.append(
+            (
+                i["kind"],
+                number,
+                i["codec"] != "none",
+                i.get("identifier") or "",
+                i.get("options") or "",
+            )
+        )
     return out
 
 
 def from_reader(images):
-    return [(device.KINDS.get(i.kind, "unknown"), f"{i.arch}{i.suffix}", i.codec != "none", i.identifier or "",
-             i.options or "") for i in images]
+    return [
+        (
+            device.KINDS.get(i.kind, "unknown"),
+            f"{i.arch}{i.suffix}",
+            i.codec != "none",
+            i.identifier or "",
+            i.options or "",
+        )
+        for i in images
+    ]
 
 
 def compare(report, where, ours, theirs, who):
@@ -87,7 +115,9 @@ def check_library(report, cuslim, cuobjdump, path):
         report.differ(where, "whole file", "cuobjdump-refuses")
         return
     blocks = from_blocks(parse_blocks(text.decode()))
-    section = ".nv_fatbin" if any(i["section"] == ".nv_fatbin" for i in images) else "__nv_relfatbin"
+    section = (
+        ".nv_fatbin" if any(i["section"] == ".nv_fatbin" for i in images) else "__nv_relfatbin"
+    )
     listed = [i for i in images if i["section"] in (section, "")]
     compare(report, where + " (cuobjdump)", from_json(listed), blocks, "cuobjdump")
     for extra in ([], ["-lelf"], ["-lptx"], ["-lelf", "-lptx"]):
@@ -100,7 +130,10 @@ def same_text(report, where, ours, theirs):
     if ours == theirs:
         report.ok()
         return
-    a, b = ours.decode(errors="replace").splitlines(), theirs.decode(errors="replace").splitlines()
+    a, b = (
+        ours.decode(errors="replace").splitlines(),
+        theirs.decode(errors="replace").splitlines(),
+    )
     for n in range(max(len(a), len(b))):
         left, right = a[n] if n < len(a) else "<end>", b[n] if n < len(b) else "<end>"
         if left != right:
@@ -123,14 +156,18 @@ def check_wheel(report, cuslim, name):
         if not path.is_file() or path.suffix == ".a":
             continue
         alone = common.run_json([cuslim, "list", "--format", "json", path])["images"]
-        compare(report, f"{name}: {member}", from_json(images), from_json(alone), "the file alone")
+        compare(
+            report, f"{name}: {member}", from_json(images), from_json(alone), "the file alone"
+        )
 
 
 def main():
     report = common.Report("oracle images")
     cuslim, cuobjdump = common.cuslim(), common.cuobjdump()
     common.need(report, cuslim=cuslim, cuobjdump=cuobjdump, decompression=device.can_decompress())
-    for name in common.chosen(sys.argv, ["sample", "bitsandbytes", "xformers", "cupy", "vllm", "sgl_kernel"]):
+    for name in common.chosen(
+        sys.argv, ["sample", "bitsandbytes", "xformers", "cupy", "vllm", "sgl_kernel"]
+    ):
         paths = common.SETS[name]()
         if not paths:
             report.skip(name)

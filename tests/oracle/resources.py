@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Registers, shared, constant and local memory: list --kernels against cuobjdump -res-usage and the reader.
+"""list --kernels against cuobjdump -res-usage and the independent reader.
 
 Usage: resources.py [SET...]
 """
@@ -26,7 +26,9 @@ def usage_blocks(text):
         found = re.match(r"\s*REG:(\d+) STACK:(\d+) SHARED:(\d+)(.*)", line)
         if found:
             constant = re.search(r"CONSTANT\[0\]:(\d+)", found.group(4))
-            blocks[-1][name] = tuple(int(x) for x in found.group(1, 2, 3)) + (int(constant.group(1)) if constant else 0,)
+            blocks[-1][name] = tuple(int(x) for x in found.group(1, 2, 3)) + (
+                int(constant.group(1)) if constant else 0,
+            )
     return blocks
 
 
@@ -44,7 +46,9 @@ def check(report, cuslim, cuobjdump, path):
     cubins = [device.Cubin(i.load()) if i.kind == 2 else None for i in mine]
     for image, entry, cubin in zip(images, mine, cubins):
         if cubin:
-            check_image(report, f"{where} {device.target(entry)} at {entry.offset:#x}", image, cubin)
+            check_image(
+                report, f"{where} {device.target(entry)} at {entry.offset:#x}", image, cubin
+            )
     section = ".nv_fatbin" if any(i.section == ".nv_fatbin" for i in mine) else "__nv_relfatbin"
     code, out, err = common.run([cuobjdump, "-res-usage", path])
     if code:
@@ -60,8 +64,12 @@ def check(report, cuslim, cuobjdump, path):
             registers, _, shared, constant = block[kernel["name"]]
             shared = max(0, shared - reserved(image, cubin)) if shared else 0
             got = (kernel["registers"], kernel["shared_bytes"], kernel["constant_bytes"])
-            report.equal(f"{where} {image['target']} {kernel['name']}", "registers, shared, constant", got,
-                         (registers, shared, constant))
+            report.equal(
+                f"{where} {image['target']} {kernel['name']}",
+                "registers, shared, constant",
+                got,
+                (registers, shared, constant),
+            )
 
 
 def check_image(report, where, image, cubin):
@@ -73,10 +81,18 @@ def check_image(report, where, image, cubin):
         if not got:
             continue
         shared = max(0, kernel.shared - reserved(image, cubin)) if kernel.shared else 0
-        report.equal(f"{where} {name}", "code, registers, shared, local, constant",
-                     (got["code_bytes"], got["registers"], got["shared_bytes"], got["local_bytes"],
-                      got["constant_bytes"]),
-                     (kernel.code_bytes, kernel.registers, shared, kernel.local, kernel.constant))
+        report.equal(
+            f"{where} {name}",
+            "code, registers, shared, local, constant",
+            (
+                got["code_bytes"],
+                got["registers"],
+                got["shared_bytes"],
+                got["local_bytes"],
+                got["constant_bytes"],
+            ),
+            (kernel.code_bytes, kernel.registers, shared, kernel.local, kernel.constant),
+        )
 
 
 def main():

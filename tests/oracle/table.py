@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The table the project grew out of: `size --style table` on the sgl-kernel 0.3.21 wheel.
 
-Rows as its maintainers published them; row 1 and the missing group as they come out when every name is
-demangled.  docs/format/size-table.md has the rule.
+Rows as its maintainers published them; row 1 and the missing group as they come out when every
+name is demangled.  docs/format/size-table.md has the rule.
 """
 
 import re
@@ -44,8 +44,13 @@ def main():
     for line in ROWS.strip().splitlines():
         prefix, count, size = (x.strip() for x in line.split("|"))
         # The prefix, then count and MB as the next two numbers, whatever rules the columns.
-        found = re.search(r"(?<![\w:])" + re.escape(prefix) + r"(?![\w:])[^\w\n.]*([\d,]+)[^\d\n]+([\d.,]+)", text)
-        got = (found.group(1).replace(",", ""), found.group(2).replace(",", "")) if found else None
+        found = re.search(
+            r"(?<![\w:])" + re.escape(prefix) + r"(?![\w:])[^\w\n.]*([\d,]+)[^\d\n]+([\d.,]+)",
+            text,
+        )
+        got = (
+            (found.group(1).replace(",", ""), found.group(2).replace(",", "")) if found else None
+        )
         report.equal(prefix, "count, MB", got, (count, size))
     plain = text.replace(",", "")
     report.equal("total", "functions", "10370" in plain, True)

@@ -28,7 +28,9 @@ WHOLE = {"sgl_kernel-0.3.21": (1502, 45271, 1622.40)}
 
 
 def check_members(report, cuslim, wheel, expected):
-    doc = common.run_json([cuslim, "size", "--by", "member", "--top", "all", "--format", "json", wheel])
+    doc = common.run_json(
+        [cuslim, "size", "--by", "member", "--top", "all", "--format", "json", wheel]
+    )
     rows = {row["key"]["member"]: row for row in doc["rows"]}
     images = collections.defaultdict(set)
     for image in common.run_json([cuslim, "list", "--format", "json", wheel])["images"]:
@@ -52,12 +54,19 @@ def check_sums(report, doc, wheel):
         installed = sum(i.file_size for i in z.infolist())
     report.equal(wheel.name, "wheel_bytes", totals["wheel_bytes"], wheel.stat().st_size)
     report.equal(wheel.name, "installed_bytes", totals["installed_bytes"], installed)
-    report.equal(wheel.name, "sum of wheel_bytes", sum(r["wheel_bytes"] for r in rows), wheel.stat().st_size)
+    report.equal(
+        wheel.name,
+        "sum of wheel_bytes",
+        sum(r["wheel_bytes"] for r in rows),
+        wheel.stat().st_size,
+    )
     report.equal(wheel.name, "sum of file_bytes", sum(r["file_bytes"] for r in rows), installed)
 
 
 def check_sample(report, cuslim):
-    doc = common.run_json([cuslim, "size", "--by", "member", "--top", "all", "--format", "json", common.SAMPLE])
+    doc = common.run_json(
+        [cuslim, "size", "--by", "member", "--top", "all", "--format", "json", common.SAMPLE]
+    )
     check_sums(report, doc, common.SAMPLE)
     if not device.can_decompress():
         report.skip("decompression for the sample's totals")

@@ -12,7 +12,9 @@ import common
 
 
 def check(report, cuslim, path):
-    doc = common.run_json([cuslim, "size", "--by", "member", "--top", "all", "--format", "json", path])
+    doc = common.run_json(
+        [cuslim, "size", "--by", "member", "--top", "all", "--format", "json", path]
+    )
     rows = {row["key"]["member"]: row for row in doc["rows"]}
     with zipfile.ZipFile(path) as z:
         infos = [i for i in z.infolist() if not i.is_dir()]
@@ -21,8 +23,12 @@ def check(report, cuslim, path):
         if row is None:
             report.differ(path.name, f"{info.filename} has no row")
             continue
-        report.equal(f"{path.name}: {info.filename}", "file_bytes", row["file_bytes"], info.file_size)
-        report.equal(f"{path.name}: {info.filename}", "wheel_bytes", row["wheel_bytes"], info.compress_size)
+        report.equal(
+            f"{path.name}: {info.filename}", "file_bytes", row["file_bytes"], info.file_size
+        )
+        report.equal(
+            f"{path.name}: {info.filename}", "wheel_bytes", row["wheel_bytes"], info.compress_size
+        )
     overhead = path.stat().st_size - sum(i.compress_size for i in infos)
     other = sum(r["wheel_bytes"] for n, r in rows.items() if n not in {i.filename for i in infos})
     report.equal(path.name, "structure of the archive", other, overhead)

@@ -1,5 +1,6 @@
-// Properties of the reader over generated files: every byte has one owner, counts are those that the
-// generator knows, threads and depth change nothing, and damaged files give an error or a sum that holds.
+// Properties of the reader over generated files: every byte has one owner, counts are those that
+// the generator knows, threads and depth change nothing, and damaged files give an error or a sum
+// that holds.
 //
 //     prop_inventory [--seed N] [--cases N] [--damaged N]
 //
@@ -26,8 +27,9 @@ struct run {
 
 static void complain(struct run *r, const char *what, uint64_t got, uint64_t want) {
     r->failures++;
-    printf("seed %llu damage %u (%s): %s: got %llu, want %llu\n", (unsigned long long)r->seed, r->damage,
-           cs_gen_kind_name(r->kind), what, (unsigned long long)got, (unsigned long long)want);
+    printf("seed %llu damage %u (%s): %s: got %llu, want %llu\n", (unsigned long long)r->seed,
+           r->damage, cs_gen_kind_name(r->kind), what, (unsigned long long)got,
+           (unsigned long long)want);
 }
 
 static void expect(struct run *r, const char *what, uint64_t got, uint64_t want) {
@@ -117,9 +119,9 @@ static uint64_t fingerprint(const struct cs_inventory *inv) {
     uint64_t h = inv->leaves.count;
     for (size_t i = 0; i < inv->leaves.count; i++) {
         const struct cs_leaf *l = &inv->leaves.ptr[i];
-        const uint64_t fields[] = {l->input,     l->member, l->section,    l->container,   l->image,
-                                   l->kernel,    l->part,   l->estimated,  l->file_bytes,  l->image_bytes,
-                                   l->wheel_bytes};
+        const uint64_t fields[] = {l->input,      l->member,      l->section,    l->container,
+                                   l->image,      l->kernel,      l->part,       l->estimated,
+                                   l->file_bytes, l->image_bytes, l->wheel_bytes};
         h = h * 31 + cs_hash64(fields, sizeof fields);
     }
     for (size_t i = 0; i < inv->kernels.count; i++) {
@@ -132,8 +134,8 @@ static uint64_t fingerprint(const struct cs_inventory *inv) {
 
 static enum cs_code read_file(struct cs_inventory *inv, const char *path, struct cs_pool *pool,
                               enum cs_depth depth, struct cs_err *err) {
-    const struct cs_inventory_options options = {.depth = depth, .wheel_bytes = true, .hashes = true,
-                                                 .sources = true};
+    const struct cs_inventory_options options = {
+        .depth = depth, .wheel_bytes = true, .hashes = true, .sources = true};
     cs_inventory_init(inv);
     return cs_inventory_add(inv, path, &options, pool, err);
 }
@@ -169,9 +171,11 @@ static void check_file(struct run *r, const struct cs_buf *b) {
     if (r->damage == 0) {
         check_facts(r, &one);
     }
-    expect(r, "three threads: code", read_file(&more, path, r->pool[1], CS_DEPTH_KERNELS, &err), CS_OK);
+    expect(r, "three threads: code", read_file(&more, path, r->pool[1], CS_DEPTH_KERNELS, &err),
+           CS_OK);
     expect(r, "three threads: content", fingerprint(&more), fingerprint(&one));
-    expect(r, "headers alone: code", read_file(&headers, path, r->pool[0], CS_DEPTH_HEADERS, &err), CS_OK);
+    expect(r, "headers alone: code", read_file(&headers, path, r->pool[0], CS_DEPTH_HEADERS, &err),
+           CS_OK);
     expect(r, "headers alone: containers", headers.containers.count, one.containers.count);
     if (r->damage == 0) {
         expect(r, "headers alone: images", headers.images.count, one.images.count);
@@ -192,13 +196,15 @@ static uint64_t option(int argc, char **argv, const char *name, uint64_t fallbac
 }
 
 int main(int argc, char **argv) {
-    const uint64_t first = option(argc, argv, "--seed", 1), cases = option(argc, argv, "--cases", 10000);
+    const uint64_t first = option(argc, argv, "--seed", 1),
+                   cases = option(argc, argv, "--cases", 10000);
     const uint64_t damaged = option(argc, argv, "--damaged", 1);
     struct run r = {0};
     struct cs_buf b, hurt;
     cs_buf_init(&b, 1u << 30);
     cs_buf_init(&hurt, 1u << 30);
-    CS_ASSERT(cs_pool_new(1, &r.pool[0], NULL) == CS_OK && cs_pool_new(3, &r.pool[1], NULL) == CS_OK);
+    CS_ASSERT(cs_pool_new(1, &r.pool[0], NULL) == CS_OK &&
+              cs_pool_new(3, &r.pool[1], NULL) == CS_OK);
     for (uint64_t seed = first; seed < first + cases && r.failures < 20; seed++) {
         r.seed = seed;
         r.damage = 0;
@@ -219,8 +225,8 @@ int main(int argc, char **argv) {
     cs_buf_fini(&b);
     cs_buf_fini(&hurt);
     printf("%llu files from seed %llu, %llu damaged, %llu of those refused with an error\n",
-           (unsigned long long)cases, (unsigned long long)first, (unsigned long long)(cases * damaged),
-           (unsigned long long)r.refused);
+           (unsigned long long)cases, (unsigned long long)first,
+           (unsigned long long)(cases * damaged), (unsigned long long)r.refused);
     printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)r.passed,
            (unsigned long long)r.failures);
     return r.failures ? 1 : 0;
