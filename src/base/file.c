@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-enum { READ_STEP = 1 << 20, LIVE_MAX = 64, TEMP_PATH_MAX = 4096 };
+enum { READ_STEP = 1 << 20, LIVE_MAX = 64, TEMP_PATH_MAX = 4096, RANDOM_DIGITS = 16 };
 
 enum cs_code cs_file_read_fd(int fd, uint64_t max_bytes, struct cs_file *out, struct cs_err *err) {
     *out = (struct cs_file){0};
@@ -135,13 +136,43 @@ void cs_outfile_remove_all(void) {
     }
 }
 
+// Opens a new file under a name that nobody else uses.  The name is known to the signal handler
+// before the file exists, so that no moment is left in which an interrupt could leave it behind; 64
+// random bits make it certain that the handler never removes a file of somebody else.
+static int create_temp(char *temp, size_t prefix_len, mode_t mode) {
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+        return -1;
+    }
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < RANDOM_DIGITS; i++) {
+        temp[prefix_len + (size_t)i] = digits[random & 15];
+        random >>= 4;
+    }
+    temp[prefix_len + RANDOM_DIGITS] = '\0';
+    live_add(temp);
+    const int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 && fchmod(fd, mode & 07777) == 0) {
+        return fd;
+    }
+    const int saved = errno;
+    if (fd >= 0) {
+        close(fd);
+        (void)unlink(temp);
+    }
+    live_remove(temp);
+    errno = saved;
+    return -1;
+}
+
 enum cs_code cs_outfile_create(const char *path, mode_t mode, struct cs_outfile *out,
                                struct cs_err *err) {
     *out = (struct cs_outfile){.fd = -1};
     const size_t len = strlen(path);
-    static const char suffix[] = ".cuslim-XXXXXX";
+    static const char suffix[] = ".cuslim-";
+    const size_t prefix_len = len + sizeof suffix - 1;
     char *final_path = cs_alloc(len + 1);
-    char *temp = cs_alloc(len + sizeof suffix);
+    char *temp = cs_alloc(prefix_len + RANDOM_DIGITS + 1);
     if (!final_path || !temp) {
         cs_free(final_path);
         cs_free(temp);
@@ -149,19 +180,14 @@ enum cs_code cs_outfile_create(const char *path, mode_t mode, struct cs_outfile 
     }
     memcpy(final_path, path, len + 1);
     memcpy(temp, path, len);
-    memcpy(temp + len, suffix, sizeof suffix);
-    const int fd = mkostemp(temp, O_CLOEXEC);
-    if (fd < 0 || fchmod(fd, mode & 07777) != 0) {
+    memcpy(temp + len, suffix, sizeof suffix - 1);
+    const int fd = create_temp(temp, prefix_len, mode);
+    if (fd < 0) {
         const enum cs_code code = cs_fail_errno(err, "cannot create a file beside %s", path);
-        if (fd >= 0) {
-            close(fd);
-            (void)unlink(temp);
-        }
         cs_free(final_path);
         cs_free(temp);
         return code;
     }
-    live_add(temp);
     *out = (struct cs_outfile){.fd = fd, .path = final_path, .temp_path = temp};
     return CS_OK;
 }

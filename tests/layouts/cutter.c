@@ -7,9 +7,11 @@
 // one arch; "grow" adds 4 KiB of padding entries.  Prints one line a file: how, sizes, slots,
 // reason.
 // "+fill" behind the mode keeps the file's size.
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -146,11 +148,17 @@ static int cut_archive(struct cs_view file, const char *out, struct wish *w) {
     return rc;
 }
 
+static void interrupted(int number) {
+    cs_outfile_remove_all();
+    _exit(128 + number);
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) {
         fprintf(stderr, "usage: cutter IN OUT MODE\n");
         return 2;
     }
+    (void)signal(SIGINT, interrupted);
     struct cs_file f;
     struct cs_err err = {0};
     if (cs_file_open(argv[1], &f, &err) != CS_OK) {
