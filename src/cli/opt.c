@@ -3,6 +3,8 @@
 // may be written -long.
 #include "cli/opt.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/size.h"
@@ -65,8 +67,29 @@ static enum cs_code parse_choice(const struct cs_opt *opt, struct cs_str text, u
         cs_suggest_offer(&s, opt->choices[i]);
     }
     const char *best = cs_suggest_best(&s);
-    return best ? cs_fail(err, CS_USAGE, "unknown word '%s'; did you mean '%s'?", text.ptr, best)
-                : cs_fail(err, CS_USAGE, "unknown word '%s'; known are %s", text.ptr, opt->metavar);
+    const int len = (int)cs_min_u64(text.len, 64);
+    if (best) {
+        return cs_fail(err, CS_USAGE, "unknown word '%.*s'; did you mean '%s'?", len, text.ptr,
+                       best);
+    }
+    char known[128] = "";
+    for (size_t i = 0, used = 0; opt->choices[i] && used < sizeof known; i++) {
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 opt->choices[i]);
+    }
+    return cs_fail(err, CS_USAGE, "unknown word '%.*s'; known are %s", len, text.ptr, known);
+}
+
+// Adds the words; where there are choices, each must be one of them.
+static enum cs_code parse_list(const struct cs_opt *opt, const char *text, struct cs_list *list,
+                               struct cs_err *err) {
+    const size_t before = list->items.count;
+    CS_TRY(cs_list_add(list, text, err));
+    for (size_t i = before; opt->choices && i < list->items.count; i++) {
+        unsigned unused;
+        CS_TRY(parse_choice(opt, list->items.ptr[i], &unused, err));
+    }
+    return CS_OK;
 }
 
 static enum cs_code store_value(const struct cs_opt *opt, void *field, const char *value,
@@ -78,7 +101,7 @@ static enum cs_code store_value(const struct cs_opt *opt, void *field, const cha
     case CS_OPT_DIR:
         *(const char **)field = value;
         return text.len > 0 ? CS_OK : cs_fail(err, CS_USAGE, "the value is empty");
-    case CS_OPT_LIST: return cs_list_add(field, value, err);
+    case CS_OPT_LIST: return parse_list(opt, value, field, err);
     case CS_OPT_SIZE:
         return cs_size_parse(text, field)
                    ? CS_OK

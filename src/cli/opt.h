@@ -45,7 +45,7 @@ struct cs_opt {
     size_t offset;               // of the field in the command's options struct
     const char *metavar;         // NULL for the types without a value
     const char *help;            // one or two sentences, no line breaks
-    const char *const *choices;  // CHOICE: all of them; LIST: known words for completion, or NULL
+    const char *const *choices;  // CHOICE: all of them; LIST: the same, or NULL for any word
     cs_value_fn *parse;          // VALUE
     bool hidden;                 // not in help, man pages and completions
     bool one_dash;               // -name too, for options known from another tool in that form

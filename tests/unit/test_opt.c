@@ -22,7 +22,7 @@ struct opts {
     bool flag, plain;
     unsigned tally, color;
     const char *name;
-    struct cs_list list;
+    struct cs_list list, paint;
     uint64_t size, number, top;
     uint32_t pair;
 };
@@ -33,6 +33,7 @@ static const struct cs_opt table[] = {
     CS_OPT(TALLY, "verbose", 'v', struct opts, tally, NULL, "A tally."),
     CS_OPT(STRING, "name", 'n', struct opts, name, "NAME", "A text."),
     CS_OPT(LIST, "device", 'd', struct opts, list, "LIST", "A list."),
+    CS_OPT(LIST, "paint", 0, struct opts, paint, "LIST", "Words.", .choices = colors),
     CS_OPT(SIZE, "size", 0, struct opts, size, "SIZE", "A size."),
     CS_OPT(NUMBER, "jobs", 'j', struct opts, number, "N", "A number."),
     CS_OPT(TOP, "top", 0, struct opts, top, "N", "A number or all."),
@@ -139,11 +140,12 @@ static void test_errors(void **state) {
         {"--name", "--name needs a value (NAME)"},
         {"--name=", "--name: the value is empty"},
         {"--color=gren", "--color: unknown word 'gren'; did you mean 'green'?"},
-        {"--color=blue-ish", "--color: unknown word 'blue-ish'; known are red|green"},
+        {"--color=blue-ish", "--color: unknown word 'blue-ish'; known are red, green"},
         {"--jobs=4x", "--jobs: '4x' is no number"},
         {"--jobs=99999999999999999999", "--jobs: '99999999999999999999' is no number"},
         {"--size=big", "--size: 'big' is no size; write 300MiB, 1.5GiB or 100MB"},
         {"--device=a,,b", "--device: empty word in the list 'a,,b'"},
+        {"--paint=red,gren", "--paint: unknown word 'gren'; did you mean 'green'?"},
         {"--device=a,", "--device: empty word in the list 'a,'"},
         {"--pair=abc", "--pair: 'abc' is no pair"},
     };

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim size --format json --by kernel --top 2 --resources --duplicates "$SAMPLE"

@@ -1,0 +1,2 @@
+#!/bin/sh
+cd "$(dirname "$SAMPLE")" && cuslim size --top 6 "$(basename "$SAMPLE")"

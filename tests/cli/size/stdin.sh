@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim size --format csv --by library - < "$FIXTURES/rdc.cubin" && cuslim size - < "$FIXTURES/text.txt"

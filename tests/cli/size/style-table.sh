@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim size --style table --top 4 "$SAMPLE"
