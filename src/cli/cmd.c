@@ -5,9 +5,11 @@ extern const struct cs_cmd cs_cmd_arch;
 extern const struct cs_cmd cs_cmd_explain;
 extern const struct cs_cmd cs_cmd_list;
 extern const struct cs_cmd cs_cmd_size;
+extern const struct cs_cmd cs_cmd_slim;
 
 const struct cs_cmd *const cs_commands[] = {
     &cs_cmd_size,
+    &cs_cmd_slim,
     &cs_cmd_list,
     &cs_cmd_explain,
     &cs_cmd_arch,

@@ -70,7 +70,9 @@ void cs_inventory_fini(struct cs_inventory *inv) {
 
 void cs_scan_init(struct cs_scan *s, struct cs_view file, const struct cs_zip_map *map,
                   const struct cs_inventory_options *options) {
-    *s = (struct cs_scan){.file = file, .map = map, .options = options};
+    static _Atomic uint64_t serials;
+    *s = (struct cs_scan){
+        .serial = ++serials, .file = file, .map = map, .options = options};
     cs_arena_init(&s->arena);
     cs_intern_init(&s->sections);
 }

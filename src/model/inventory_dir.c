@@ -1,117 +1,48 @@
-// Folders: every regular file below, by name order.  Symbolic links are not followed (a loop or a
-// second name would count bytes twice); a file that vanishes or cannot be read marks its member.
+// Folders: every regular file below, by name order; a file that vanishes or cannot be read marks its
+// member.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <stdio.h>
 
+#include "base/dir.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "model/inventory_input.h"
 
-struct dir_file {
-    struct cs_str path;  // below the folder
-    uint64_t bytes;
-    struct cs_scan scan;
-};
-
-struct walk {
+struct folder {
     const char *root;
-    struct cs_arena arena;
-    CS_VEC(struct dir_file) files;
+    struct cs_dir dir;
+    CS_VEC(uint32_t) files;  // entries that are regular files
+    struct cs_scan *scans;   // parallel to files
     const struct cs_add *add;
 };
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int not_dots(const struct dirent *d) {
-    return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
-}
-
-static enum cs_code list_dir(struct walk *w, struct cs_str below, int depth, struct cs_err *err);
-
-static enum cs_code list_entry(struct walk *w, struct cs_str below, const char *name, int depth,
-                               struct cs_err *err) {
-    const struct cs_str path =
-        below.len ? cs_arena_printf(&w->arena, "%.*s/%s", (int)below.len, below.ptr, name)
-                  : cs_arena_printf(&w->arena, "%s", name);
-    const struct cs_str full = cs_arena_printf(&w->arena, "%s/%.*s", w->root, (int)path.len,
-                                               path.ptr ? path.ptr : "");
-    struct stat st;
-    if (!path.ptr || !full.ptr) {
-        return cs_fail(err, CS_NOMEM, "no memory to list the folder");
-    }
-    if (lstat(full.ptr, &st) != 0) {
-        return CS_OK;  // gone since it was listed
-    }
-    if (S_ISDIR(st.st_mode)) {
-        return list_dir(w, path, depth + 1, err);
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return CS_OK;
-    }
-    if (w->files.count >= CS_MAX_DIR_FILES) {
-        return cs_fail(err, CS_LIMIT, "more than %d files", CS_MAX_DIR_FILES);
-    }
-    struct dir_file *f = cs_vec_push(&w->files);
-    if (!f) {
-        return cs_fail(err, CS_NOMEM, "no memory to list the folder");
-    }
-    f->path = path;
-    f->bytes = (uint64_t)st.st_size;
-    return CS_OK;
-}
-
-static enum cs_code list_dir(struct walk *w, struct cs_str below, int depth, struct cs_err *err) {
-    if (depth > CS_MAX_DIR_DEPTH) {
-        return cs_fail(err, CS_LIMIT, "folders nested deeper than %d", CS_MAX_DIR_DEPTH);
-    }
-    const struct cs_str full =
-        cs_arena_printf(&w->arena, "%s/%.*s", w->root, (int)below.len, below.ptr);
-    struct dirent **names = NULL;
-    const int count = full.ptr ? scandir(full.ptr, &names, not_dots, by_name) : -1;
-    if (count < 0) {
-        return full.ptr ? cs_fail_errno(err, "cannot list %s", full.ptr)
-                        : cs_fail(err, CS_NOMEM, "no memory to list the folder");
-    }
-    enum cs_code code = CS_OK;
-    for (int i = 0; i < count; i++) {
-        if (code == CS_OK) {
-            code = list_entry(w, below, names[i]->d_name, depth, err);
-        }
-        free(names[i]);
-    }
-    free(names);
-    return code;
+static void mark_failed(struct cs_scan *s, const struct cs_err *why) {
+    char text[1024];
+    cs_err_format(why, text, sizeof text);
+    s->members.ptr[0].failed = true;
+    s->members.ptr[0].problem = cs_arena_str(&s->arena, cs_str_from(text));
 }
 
 static void scan_one(void *ctx, size_t index) {
-    struct walk *w = ctx;
-    struct dir_file *f = &w->files.ptr[index];
-    struct cs_scan *s = &f->scan;
-    struct cs_err err = {0};
+    struct folder *f = ctx;
+    const struct cs_dir_entry *e = &f->dir.entries.ptr[f->files.ptr[index]];
+    struct cs_scan *s = &f->scans[index];
+    struct cs_err why = {0}, err = {0};
     struct cs_file file = {0};
     char path[CS_MAX_PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%.*s", w->root, (int)f->path.len, f->path.ptr);
-    const enum cs_code opened = cs_file_open(path, &file, &err);
-    cs_scan_init(s, file.view, NULL, w->add->options);
-    enum cs_code code = cs_scan_file(s, f->path, opened == CS_OK ? &err : NULL);
+    snprintf(path, sizeof path, "%s/%s", f->root, e->path.ptr);
+    const enum cs_code opened = cs_file_open(path, &file, &why);
+    cs_scan_init(s, file.view, NULL, f->add->options);
+    const enum cs_code code = cs_scan_file(s, e->path, &err);
     if (code == CS_OK && opened != CS_OK) {
-        char text[1024];
-        cs_err_format(&err, text, sizeof text);
-        s->members.ptr[0].failed = true;
-        s->members.ptr[0].problem = cs_arena_str(&s->arena, cs_str_from(text));
+        mark_failed(s, &why);
     }
     if (code == CS_OK && s->members.ptr[0].kind == CS_FILE_WHEEL) {
         s->members.ptr[0].problem = CS_STR("a wheel inside a folder is not opened: name it itself");
     }
-    if (code == CS_OK && w->add->options->depth == CS_DEPTH_KERNELS) {
-        cs_scan_walk(s, w->add->pool, w->add->workers);
+    if (code == CS_OK && f->add->options->depth == CS_DEPTH_KERNELS) {
+        cs_scan_walk(s, f->add->pool, f->add->workers);
     }
     s->file = cs_view_of("", 0);
     if (code != CS_OK) {
@@ -121,30 +52,43 @@ static void scan_one(void *ctx, size_t index) {
     cs_file_close(&file);
 }
 
+static enum cs_code scan_all(struct folder *f, struct cs_err *err) {
+    for (uint32_t i = 0; i < f->dir.entries.count; i++) {
+        uint32_t *slot = f->dir.entries.ptr[i].kind == CS_DIR_FILE ? cs_vec_push(&f->files) : NULL;
+        if (slot) {
+            *slot = i;
+        } else if (f->dir.entries.ptr[i].kind == CS_DIR_FILE) {
+            return cs_fail(err, CS_NOMEM, "no memory to read the folder");
+        }
+    }
+    f->scans = cs_calloc(f->files.count, sizeof *f->scans);
+    if (!f->scans) {
+        return cs_fail(err, CS_NOMEM, "no memory to read the folder");
+    }
+    cs_pool_for(f->add->pool, f->files.count, 1, scan_one, f);
+    return CS_OK;
+}
+
 enum cs_code cs_inventory_add_dir(struct cs_inventory *inv, const char *path,
                                   const struct cs_add *add, struct cs_err *err) {
-    struct walk w = {.root = path, .add = add};
-    cs_arena_init(&w.arena);
-    enum cs_code code = list_dir(&w, CS_STR(""), 0, err);
-    if (code == CS_OK) {
-        cs_pool_for(add->pool, w.files.count, 1, scan_one, &w);
-    }
+    struct folder f = {.root = path, .add = add};
+    CS_TRY(cs_dir_list(path, &f.dir, err));
+    enum cs_code code = scan_all(&f, err);
     const uint32_t input =
         code == CS_OK ? cs_inventory_input(inv, path, CS_FILE_DIRECTORY, 0) : CS_NONE;
     if (code == CS_OK && input == CS_NONE) {
         code = cs_fail(err, CS_NOMEM, "no memory for the inventory");
     }
-    for (size_t i = 0; i < w.files.count; i++) {
+    for (size_t i = 0; f.scans && i < f.files.count; i++) {
         if (code == CS_OK) {
-            const uint64_t bytes = w.files.ptr[i].scan.members.count
-                                       ? w.files.ptr[i].scan.members.ptr[0].file_bytes
-                                       : 0;
-            code = cs_scan_merge(inv, &w.files.ptr[i].scan, input, err);
-            inv->inputs.ptr[input].bytes += bytes;
+            struct cs_scan *s = &f.scans[i];
+            inv->inputs.ptr[input].bytes += s->members.count ? s->members.ptr[0].file_bytes : 0;
+            code = cs_scan_merge(inv, s, input, err);
         }
-        cs_scan_fini(&w.files.ptr[i].scan);
+        cs_scan_fini(&f.scans[i]);
     }
-    cs_vec_fini(&w.files);
-    cs_arena_fini(&w.arena);
+    cs_free(f.scans);
+    cs_vec_fini(&f.files);
+    cs_dir_fini(&f.dir);
     return code;
 }

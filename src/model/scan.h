@@ -46,6 +46,7 @@ struct cs_pending {
 };
 
 struct cs_scan {
+    uint64_t serial;                    // never the same twice in one process, never 0
     struct cs_arena arena;
     struct cs_intern sections;
     struct cs_view file;
@@ -68,7 +69,7 @@ struct cs_worker {
     struct cs_codec_ctx *codec;
     struct cs_scratch scratch;
     struct cs_scratch zeroed;       // a copy of an image that is changed before it is written
-    const uint8_t *concat_payload;  // the concatenated entry that `scratch` holds, or NULL
+    uint64_t concat_scan, concat_off;  // the concatenated entry that `scratch` holds; 0 = none
     struct cs_cubin cubin;
     struct cs_ptx ptx;
     CS_VEC(struct cs_leaf) cells;   // kernel x part accumulators
@@ -95,6 +96,11 @@ enum cs_code cs_scan_file(struct cs_scan *s, struct cs_str path, struct cs_err *
 
 // Walks all pending images, in parallel (scan_image.c).
 void cs_scan_walk(struct cs_scan *s, struct cs_pool *pool, struct cs_workers *workers);
+
+// The plain bytes of an image: a view into the file, or into the worker's scratch until its next use.
+// PTX is cut at its NUL.  CS_UNSUPPORTED for obfuscated payloads and unknown codecs.
+enum cs_code cs_scan_image_bytes(const struct cs_scan *s, size_t image, struct cs_worker *w,
+                                 struct cs_view *out, struct cs_err *err) CS_MUST_USE;
 
 // Appends to the inventory and empties the scan (inventory.c).
 enum cs_code cs_scan_merge(struct cs_inventory *inv, struct cs_scan *s, uint32_t input,

@@ -312,29 +312,41 @@ static uint32_t opaque_part(const struct cs_image *image) {
 
 // ---- one image -------------------------------------------------------------------------------
 
-static enum cs_code get_bytes(struct cs_worker *w, const struct cs_pending *p,
-                              struct cs_view *bytes, struct cs_err *err) {
+// Parts of a concatenated entry come one after the other: their common image is made once.
+static enum cs_code concat_bytes(const struct cs_scan *s, const struct cs_pending *p,
+                                 struct cs_worker *w, struct cs_view *out, struct cs_err *err) {
+    *out = cs_view_of(w->scratch.ptr, p->concat.image_bytes);
+    if (w->concat_scan == s->serial && w->concat_off == p->file_off) {
+        return CS_OK;
+    }
+    w->concat_scan = 0;
+    CS_TRY(cs_fatbin_image(w->codec, &p->concat, &w->scratch, out, err));
+    if (p->concat.codec != CS_CODEC_NONE) {
+        w->concat_scan = s->serial;
+        w->concat_off = p->file_off;
+    }
+    return CS_OK;
+}
+
+enum cs_code cs_scan_image_bytes(const struct cs_scan *s, size_t image, struct cs_worker *w,
+                                 struct cs_view *out, struct cs_err *err) {
+    const struct cs_pending *p = &s->pending.ptr[image];
     if (!p->in_container) {
-        *bytes = p->loose;
+        *out = p->loose;
         return CS_OK;
     }
     if (!p->is_part) {
-        w->concat_payload = NULL;
-        return cs_fatbin_image(w->codec, &p->entry, &w->scratch, bytes, err);
+        w->concat_scan = 0;
+        return cs_fatbin_image(w->codec, &p->entry, &w->scratch, out, err);
     }
-    // Parts come one after the other: decompress their common image once.
-    struct cs_view blob = cs_view_of(w->scratch.ptr, p->concat.image_bytes);
-    if (w->concat_payload != p->concat.payload.ptr) {
-        w->concat_payload = NULL;
-        CS_TRY(cs_fatbin_image(w->codec, &p->concat, &w->scratch, &blob, err));
-        w->concat_payload = p->concat.codec != CS_CODEC_NONE ? p->concat.payload.ptr : NULL;
-    }
-    if (!cs_view_sub(blob, p->entry.part_off, p->entry.payload_bytes, bytes)) {
+    struct cs_view blob;
+    CS_TRY(concat_bytes(s, p, w, &blob, err));
+    if (!cs_view_sub(blob, p->entry.part_off, p->entry.payload_bytes, out)) {
         return cs_fail_at(err, CS_FORMAT, p->entry.off, "part outside its concatenated image");
     }
-    if (p->entry.kind == CS_FATBIN_PTX && bytes->len) {
-        const void *end = memchr(bytes->ptr, 0, (size_t)bytes->len);
-        bytes->len = end ? (uint64_t)((const uint8_t *)end - bytes->ptr) : bytes->len;
+    if (p->entry.kind == CS_FATBIN_PTX && out->len) {
+        const void *end = memchr(out->ptr, 0, (size_t)out->len);
+        out->len = end ? (uint64_t)((const uint8_t *)end - out->ptr) : out->len;
     }
     return CS_OK;
 }
@@ -342,7 +354,8 @@ static enum cs_code get_bytes(struct cs_worker *w, const struct cs_pending *p,
 static enum cs_code walk_readable(struct cs_worker *w, struct place *p, struct cs_image *image,
                                   struct cs_walked *out, struct cs_err *err) {
     struct cs_view bytes;
-    CS_TRY(get_bytes(w, p->pending, &bytes, err));
+    const size_t index = (size_t)(p->pending - p->scan->pending.ptr);
+    CS_TRY(cs_scan_image_bytes(p->scan, index, w, &bytes, err));
     if (p->scan->options->hashes) {
         image->hash = cs_hash128(bytes.ptr, (size_t)bytes.len);
     }

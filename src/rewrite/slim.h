@@ -94,6 +94,11 @@ void cs_slim_decision_fini(struct cs_slim_decision *d);
 // is used through some pointer of the program's own, and stays as it is.
 bool cs_slim_editable(const struct cs_scan *scan, const struct cs_container *c);
 
+// Which images fatbinary would join into one concatenated entry: 0 = not to be joined, 1 = PTX,
+// 2 = cubins without flag bit 24, 3 = cubins with it.  New containers hold them in this order.
+enum { CS_SLIM_CONCAT_CLASSES = 4 };
+uint32_t cs_slim_concat_class(const struct cs_scan *scan, uint32_t image);
+
 // Decides for one scanned file and adds to the price.  Does not refuse; see cs_slim_price_check.
 enum cs_code cs_slim_decide(const struct cs_scan *scan, const struct cs_slim_options *options,
                             struct cs_workers *workers, struct cs_slim_decision *out,

@@ -91,12 +91,15 @@ static enum form wanted_form(const struct build *b, const struct cs_pending *p,
     return p->is_part || *codec != now || again || b->options->keep_kernels ? FORM_IMAGE : FORM_RAW;
 }
 
-// Images that fatbinary would join: PTX, cubins without bit 24, cubins with it.
-static uint32_t concat_class(const struct cs_image *image) {
-    if (image->kind != CS_FATBIN_ELF) {
+uint32_t cs_slim_concat_class(const struct cs_scan *scan, uint32_t image) {
+    const struct cs_image *x = &scan->images.ptr[image];
+    if (!may_rewrite(&scan->pending.ptr[image])) {
+        return 0;
+    }
+    if (x->kind != CS_FATBIN_ELF) {
         return 1;
     }
-    return image->flags & CS_FATBIN_F_BIT24 ? 3 : 2;
+    return x->flags & CS_FATBIN_F_BIT24 ? 3 : 2;
 }
 
 static struct item *push_item(struct build *b, uint32_t container, enum form form,
@@ -194,18 +197,15 @@ static bool plan_plain(struct build *b, uint32_t container, uint32_t first, uint
 
 // Concatenated output: entries that cannot be joined first, then one entry a class.
 static bool plan_concat(struct build *b, uint32_t container, uint32_t first, uint32_t end) {
-    for (uint32_t class = 0; class <= 3; class++) {
+    for (uint32_t class = 0; class < CS_SLIM_CONCAT_CLASSES; class++) {
         struct item *item = NULL;
         for (uint32_t i = first; i < end; i++) {
-            if (b->decision->cause[i] != CS_SLIM_KEPT) {
-                continue;
-            }
-            const bool joins = may_rewrite(pending_of(b, i));
-            if ((joins ? concat_class(&b->scan->images.ptr[i]) : 0) != class) {
+            if (b->decision->cause[i] != CS_SLIM_KEPT ||
+                cs_slim_concat_class(b->scan, i) != class) {
                 continue;
             }
             if (!item || class == 0) {
-                item = push_item(b, container, joins ? FORM_CONCAT : FORM_RAW, CS_CODEC_ZSTD);
+                item = push_item(b, container, class ? FORM_CONCAT : FORM_RAW, CS_CODEC_ZSTD);
             }
             if (!item || !push_member(b, item, i)) {
                 return false;
@@ -252,17 +252,14 @@ static int level_of(const struct build *b, enum cs_codec codec) {
     return codec == CS_CODEC_LZ4 ? LEVEL_LZ4 : LEVEL_ZSTD;
 }
 
-static enum cs_code image_bytes(const struct cs_pending *p, struct cs_worker *w,
+// PTX in a plain entry is padded with zeros; compressed, it keeps exactly one, as fatbinary has it.
+static enum cs_code image_bytes(const struct build *b, uint32_t index, struct cs_worker *w,
                                 struct cs_view *out, struct cs_err *err) {
-    const struct cs_fatbin_entry *e = p->is_part ? &p->concat : &p->entry;
-    w->concat_payload = NULL;
-    CS_TRY(cs_fatbin_image(w->codec, e, &w->scratch, out, err));
-    if (p->is_part && !cs_view_sub(*out, p->entry.part_off, p->entry.payload_bytes, out)) {
-        return cs_fail_at(err, CS_FORMAT, p->entry.off, "part outside its concatenated image");
-    }
-    // A plain PTX entry is padded with zeros; its text keeps exactly one, as fatbinary writes it.
-    if (e->codec == CS_CODEC_NONE && !p->is_part && p->entry.kind != CS_FATBIN_ELF &&
-        out->len < p->entry.payload_bytes) {
+    CS_TRY(cs_scan_image_bytes(b->scan, index, w, out, err));
+    const struct cs_pending *p = pending_of(b, index);
+    const uint64_t room = p->is_part || p->entry.codec == CS_CODEC_NONE ? p->entry.payload_bytes
+                                                                        : p->entry.image_bytes;
+    if (p->entry.kind != CS_FATBIN_ELF && out->len < room) {
         out->len++;
     }
     return CS_OK;
@@ -281,7 +278,7 @@ static enum cs_code gather(struct build *b, struct item *item, struct cs_worker 
         const uint32_t index = b->members.ptr[item->first + i];
         const struct cs_pending *p = pending_of(b, index);
         struct cs_view bytes;
-        CS_TRY(image_bytes(p, w, &bytes, err));
+        CS_TRY(image_bytes(b, index, w, &bytes, err));
         if (b->options->keep_kernels && p->entry.kind == CS_FATBIN_ELF) {
             CS_TRY(cs_slim_zero_kernels(&bytes, b->options->keep_kernels, w, err));
         }

@@ -45,10 +45,14 @@ struct view {
     const struct cs_slim_options *options;
     const struct cs_container *container;
     struct cs_str member;
-    struct cs_select_image *images;  // of the container
-    bool *flags;                     // scratch, one an image
+    const struct cs_select_image *images;  // of the container
     uint32_t count;
-    uint8_t *cause;                  // of these images
+    uint8_t *cause;                        // of these images
+    // Images that are still kept, as selection sees them; see refresh().
+    struct cs_select_image *live;
+    uint32_t *origin;                      // live index -> image index
+    bool *flags;                           // scratch, one a live image
+    uint32_t live_count;
 };
 
 static struct cs_select_image describe(const struct cs_image *image) {
@@ -75,10 +79,54 @@ static bool may_drop(const struct cs_image *image) {
                                image->kind == CS_FATBIN_RELPTX);
 }
 
+static const struct cs_image *image_at(const struct view *v, uint32_t i) {
+    return &v->scan->images.ptr[v->container->first_image + i];
+}
+
 static void mark(struct view *v, uint32_t i, enum cs_slim_cause cause) {
-    if (v->cause[i] == CS_SLIM_KEPT &&
-        may_drop(&v->scan->images.ptr[v->container->first_image + i])) {
+    if (v->cause[i] == CS_SLIM_KEPT && may_drop(image_at(v, i))) {
         v->cause[i] = (uint8_t)cause;
+    }
+}
+
+static enum cs_codec new_codec(const struct cs_slim_options *o, const struct cs_select_image *x) {
+    switch (o->recompress) {
+    case CS_SLIM_AS_IS: return x->codec;
+    case CS_SLIM_TO_NONE: return CS_CODEC_NONE;
+    case CS_SLIM_TO_LZ4: return CS_CODEC_LZ4;
+    case CS_SLIM_TO_ZSTD:
+    case CS_SLIM_TO_CONCAT: return CS_CODEC_ZSTD;
+    case CS_SLIM_RAW_TO_LZ4: break;
+    }
+    return x->codec == CS_CODEC_NONE ? CS_CODEC_LZ4 : x->codec;
+}
+
+// Joining entries puts those that cannot be joined first, then a group a class (slim_build.c).
+static uint32_t place_in_order(const struct view *v, uint32_t i) {
+    if (v->options->recompress != CS_SLIM_TO_CONCAT) {
+        return 0;
+    }
+    return cs_slim_concat_class(v->scan, v->container->first_image + i);
+}
+
+// Makes `live` what the new container would hold now: the images still kept, in their new form and
+// order.  Each edit works on what the edits before it left, so that a second run finds nothing more.
+static void refresh(struct view *v) {
+    const struct cs_slim_options *o = v->options;
+    v->live_count = 0;
+    for (uint32_t place = 0; place < CS_SLIM_CONCAT_CLASSES; place++) {
+        for (uint32_t i = 0; i < v->count; i++) {
+            if (v->cause[i] != CS_SLIM_KEPT || place_in_order(v, i) != place) {
+                continue;
+            }
+            struct cs_select_image *x = &v->live[v->live_count];
+            *x = v->images[i];
+            x->codec = new_codec(o, &v->images[i]);
+            x->concat = (o->recompress == CS_SLIM_TO_CONCAT && place > 0) ||
+                        (x->concat && !o->split_concatenated &&
+                         (o->recompress == CS_SLIM_AS_IS || o->recompress == CS_SLIM_RAW_TO_LZ4));
+            v->origin[v->live_count++] = i;
+        }
     }
 }
 
@@ -100,40 +148,45 @@ static bool device_listed(const struct cs_device *list, uint32_t n, struct cs_de
     return false;
 }
 
-// The PTX that devices of the future would compile: highest plain target.
+// The PTX that devices of the future would compile: the highest plain target.  A live index.
 static uint32_t newest_ptx(const struct view *v) {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < v->count; i++) {
-        const struct cs_select_image *x = &v->images[i];
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        const struct cs_select_image *x = &v->live[i];
         if (is_ptx(x) && x->target.suffix == '\0' &&
-            (best == UINT32_MAX || x->target.arch > v->images[best].target.arch)) {
+            (best == UINT32_MAX || x->target.arch > v->live[best].target.arch)) {
             best = i;
         }
     }
     return best;
 }
 
-// flags[i] = some device of the set selects image i.
 typedef bool in_set(const struct view *v, struct cs_device d);
 
-static void mark_used(struct view *v, in_set *wanted, bool future) {
+// Drops what no device of the set selects; with `future`, devices still to come keep the newest PTX.
+static void drop_unused(struct view *v, in_set *wanted, bool future, enum cs_slim_cause cause) {
     uint32_t devices;
     const struct cs_device_row *table = cs_device_table(&devices);
-    for (uint32_t i = 0; i < v->count; i++) {
+    refresh(v);
+    for (uint32_t i = 0; i < v->live_count; i++) {
         v->flags[i] = false;
     }
     for (uint32_t d = 0; d < devices; d++) {
-        if (!wanted(v, table[d].device)) {
-            continue;
-        }
-        const struct cs_selection s = cs_select(v->images, v->count, table[d].device, NULL);
-        if (s.index != CS_SELECT_NOTHING) {
-            v->flags[s.index] = true;
+        if (wanted(v, table[d].device)) {
+            const struct cs_selection s = cs_select(v->live, v->live_count, table[d].device, NULL);
+            if (s.index != CS_SELECT_NOTHING) {
+                v->flags[s.index] = true;
+            }
         }
     }
     const uint32_t newest = newest_ptx(v);
     if (future && newest != UINT32_MAX) {
         v->flags[newest] = true;
+    }
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        if (!v->flags[i]) {
+            mark(v, v->origin[i], cause);
+        }
     }
 }
 
@@ -145,43 +198,44 @@ static bool loads_and_asked(const struct view *v, struct cs_device d) {
     return loads(v, d) && device_listed(v->options->devices, v->options->device_count, d);
 }
 
-static void drop_unused(struct view *v, in_set *wanted, bool future, enum cs_slim_cause cause) {
-    mark_used(v, wanted, future);
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (!v->flags[i]) {
-            mark(v, i, cause);
+static void drop_ptx(struct view *v) {
+    if (v->options->ptx == CS_SLIM_PTX_KEEP) {
+        return;
+    }
+    refresh(v);
+    const uint32_t newest = v->options->ptx == CS_SLIM_PTX_NEWEST ? newest_ptx(v) : UINT32_MAX;
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        if (is_ptx(&v->live[i]) && i != newest) {
+            mark(v, v->origin[i], CS_SLIM_PTX);
         }
     }
 }
 
 static void requested_edits(struct view *v) {
     const struct cs_slim_options *o = v->options;
-    const uint32_t newest = newest_ptx(v);
     for (uint32_t i = 0; i < v->count; i++) {
         const struct cs_target t = v->images[i].target;
         if (listed(o->drop, o->drop_count, t) ||
             (o->keep_count && !listed(o->keep, o->keep_count, t))) {
             mark(v, i, CS_SLIM_TARGET);
         }
-        if (is_ptx(&v->images[i]) &&
-            (o->ptx == CS_SLIM_PTX_DROP || (o->ptx == CS_SLIM_PTX_NEWEST && i != newest))) {
-            mark(v, i, CS_SLIM_PTX);
-        }
     }
+    drop_ptx(v);
     if (o->device_count) {
         drop_unused(v, loads_and_asked, false, CS_SLIM_FOR);
     }
 }
 
 static void free_edits(struct view *v) {
-    cs_select_shadowed(v->images, v->count, v->flags);
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (v->flags[i]) {
-            mark(v, i, CS_SLIM_SHADOWED);
-        }
-    }
     if (cs_reach_routed(v->options->reach, v->member)) {
         drop_unused(v, loads, cs_reach_open(v->options->reach, v->member), CS_SLIM_UNREACHABLE);
+    }
+    refresh(v);
+    cs_select_shadowed(v->live, v->live_count, v->flags);
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        if (v->flags[i]) {
+            mark(v, v->origin[i], CS_SLIM_SHADOWED);
+        }
     }
 }
 
@@ -190,10 +244,9 @@ static void free_edits(struct view *v) {
 // nvcc adds one near-empty cubin a target when it links.  No code, no variables: nothing to lose.
 static bool image_is_stub(const struct cs_scan *scan, uint32_t index, struct cs_worker *w) {
     const struct cs_image *image = &scan->images.ptr[index];
-    const struct cs_pending *p = &scan->pending.ptr[index];
     struct cs_view bytes;
-    if (image->kind != CS_FATBIN_ELF || image->image_bytes > STUB_BYTES_MAX || p->is_part ||
-        cs_fatbin_image(w->codec, &p->entry, &w->scratch, &bytes, NULL) != CS_OK ||
+    if (image->kind != CS_FATBIN_ELF || image->image_bytes > STUB_BYTES_MAX ||
+        cs_scan_image_bytes(scan, index, w, &bytes, NULL) != CS_OK ||
         cs_cubin_read(bytes, &w->cubin, NULL) != CS_OK) {
         return false;
     }
@@ -211,16 +264,14 @@ static bool image_is_stub(const struct cs_scan *scan, uint32_t index, struct cs_
 }
 
 static void drop_stub(struct view *v, struct cs_worker *w) {
-    if (v->count == 0 || v->container->relocatable) {
-        return;
-    }
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (!image_is_stub(v->scan, v->container->first_image + i, w)) {
+    refresh(v);
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        if (!image_is_stub(v->scan, v->container->first_image + v->origin[i], w)) {
             return;
         }
     }
-    for (uint32_t i = 0; i < v->count; i++) {
-        mark(v, i, CS_SLIM_STUB);
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        mark(v, v->origin[i], CS_SLIM_STUB);
     }
 }
 
@@ -253,76 +304,51 @@ static void raise(struct cs_driver *floor, const struct cs_selection *s) {
     }
 }
 
-static enum cs_codec new_codec(const struct cs_slim_options *o, const struct cs_select_image *x) {
-    switch (o->recompress) {
-    case CS_SLIM_AS_IS: return x->codec;
-    case CS_SLIM_TO_NONE: return CS_CODEC_NONE;
-    case CS_SLIM_TO_LZ4: return CS_CODEC_LZ4;
-    case CS_SLIM_TO_ZSTD:
-    case CS_SLIM_TO_CONCAT: return CS_CODEC_ZSTD;
-    case CS_SLIM_RAW_TO_LZ4: break;
-    }
-    return x->codec == CS_CODEC_NONE ? CS_CODEC_LZ4 : x->codec;
-}
-
-// Images that stay, in their new form; origin[k] is the index before.
-static uint32_t survivors(const struct view *v, struct cs_select_image *kept, uint32_t *origin) {
-    const struct cs_slim_options *o = v->options;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (v->cause[i] != CS_SLIM_KEPT) {
-            continue;
-        }
-        kept[n] = v->images[i];
-        kept[n].codec = new_codec(o, &v->images[i]);
-        kept[n].concat = o->recompress == CS_SLIM_TO_CONCAT ||
-                         (kept[n].concat && !o->split_concatenated &&
-                          (o->recompress == CS_SLIM_AS_IS || o->recompress == CS_SLIM_RAW_TO_LZ4));
-        origin[n++] = i;
-    }
-    return n;
-}
-
 static struct cs_target target_at(const struct view *v, uint32_t index) {
     return index == CS_SELECT_NOTHING ? (struct cs_target){0} : v->images[index].target;
 }
 
-static bool price_container(const struct view *v, struct cs_slim_price *price) {
-    struct cs_select_image *kept = cs_calloc(v->count, sizeof *kept);
-    uint32_t *origin = cs_calloc(v->count, sizeof *origin);
-    bool ok = kept && origin;
-    const uint32_t n = ok ? survivors(v, kept, origin) : 0;
+static bool price_device(const struct view *v, struct cs_device device,
+                         struct cs_slim_price *price) {
+    const struct cs_selection a = cs_select(v->images, v->count, device, NULL);
+    const struct cs_selection b = cs_select(v->live, v->live_count, device, NULL);
+    raise(&price->floor_before, &a);
+    raise(&price->floor_after, &b);
+    const uint32_t to = b.index == CS_SELECT_NOTHING ? b.index : v->origin[b.index];
+    const bool stub = a.index != CS_SELECT_NOTHING && v->cause[a.index] == CS_SLIM_STUB;
+    const bool asked = v->options->device_count == 0 || loads_and_asked(v, device) ||
+                       device_listed(v->options->promised, v->options->promised_count, device);
+    if (!asked || stub || (a.outcome == b.outcome && a.index == to)) {
+        return true;
+    }
+    const struct cs_slim_change change = {.device = device, .before = a.outcome,
+                                          .after = b.outcome, .from = target_at(v, a.index),
+                                          .to = target_at(v, to)};
+    return add_change(price, &change, v->member);
+}
+
+static bool price_container(struct view *v, struct cs_slim_price *price) {
     uint32_t devices;
     const struct cs_device_row *table = cs_device_table(&devices);
-    for (uint32_t d = 0; ok && d < devices; d++) {
-        const struct cs_device device = table[d].device;
-        const bool asked = v->options->device_count == 0 || loads_and_asked(v, device) ||
-                           device_listed(v->options->promised, v->options->promised_count, device);
-        if (!loads(v, device)) {
-            continue;
-        }
-        const struct cs_selection a = cs_select(v->images, v->count, device, NULL);
-        const struct cs_selection b = cs_select(kept, n, device, NULL);
-        raise(&price->floor_before, &a);
-        raise(&price->floor_after, &b);
-        const uint32_t to = b.index == CS_SELECT_NOTHING ? b.index : origin[b.index];
-        if (asked && (a.outcome != b.outcome || a.index != to)) {
-            const struct cs_slim_change change = {
-                .device = device, .before = a.outcome, .after = b.outcome,
-                .from = target_at(v, a.index), .to = target_at(v, to)};
-            ok = add_change(price, &change, v->member);
+    for (uint32_t i = 0; i < v->count; i++) {
+        v->live[i] = v->images[i];
+        v->origin[i] = i;
+    }
+    v->live_count = v->count;
+    const uint32_t newest = newest_ptx(v);
+    refresh(v);
+    for (uint32_t d = 0; d < devices; d++) {
+        if (loads(v, table[d].device) && !price_device(v, table[d].device, price)) {
+            return false;
         }
     }
-    const uint32_t newest = newest_ptx(v);
-    if (ok && newest != UINT32_MAX && v->cause[newest] != CS_SLIM_KEPT &&
+    if (newest != UINT32_MAX && v->cause[newest] != CS_SLIM_KEPT && newest_ptx(v) == UINT32_MAX &&
         v->options->device_count == 0 && cs_reach_open(v->options->reach, v->member)) {
         const struct cs_slim_change change = {
             .before = CS_OUTCOME_JIT, .after = CS_OUTCOME_NONE, .from = v->images[newest].target};
-        ok = add_change(price, &change, v->member);
+        return add_change(price, &change, v->member);
     }
-    cs_free(kept);
-    cs_free(origin);
-    return ok;
+    return true;
 }
 
 static const char *fits(const struct cs_slim_change *c, const struct cs_slim_options *o) {
@@ -398,23 +424,10 @@ static bool linked_has(const struct cs_scan *scan, uint32_t member, struct cs_ta
 }
 
 static void drop_relocatable(struct view *v) {
-    const struct cs_slim_options *o = v->options;
-    const uint32_t newest = newest_ptx(v);
-    struct cs_target last = {0};
-    bool last_linked = false;
+    drop_ptx(v);
     for (uint32_t i = 0; i < v->count; i++) {
-        const struct cs_target t = v->images[i].target;
-        if (is_ptx(&v->images[i])) {
-            if (o->ptx == CS_SLIM_PTX_DROP || (o->ptx == CS_SLIM_PTX_NEWEST && i != newest)) {
-                mark(v, i, CS_SLIM_PTX);
-            }
-            continue;
-        }
-        if (i == 0 || cs_target_cmp(last, t) != 0) {
-            last = t;
-            last_linked = linked_has(v->scan, v->container->member, t);
-        }
-        if (last_linked) {
+        if (!is_ptx(&v->images[i]) &&
+            linked_has(v->scan, v->container->member, v->images[i].target)) {
             mark(v, i, CS_SLIM_RELOCATABLE);
         }
     }
@@ -434,42 +447,68 @@ static enum cs_code decide_container(struct view *v, struct cs_worker *w,
         }
         return CS_OK;
     }
-    if (o->free_edits) {
-        drop_stub(v, w);
-        free_edits(v);
-    }
     requested_edits(v);
+    if (o->free_edits) {
+        free_edits(v);
+        drop_stub(v, w);
+    }
     return price_container(v, price) ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the price");
+}
+
+// Room for the largest container, used again for each.
+struct room {
+    struct cs_select_image *images, *live;
+    uint32_t *origin;
+    bool *flags;
+};
+
+static bool room_for(struct room *r, const struct cs_scan *scan) {
+    size_t most = 1;
+    for (size_t c = 0; c < scan->containers.count; c++) {
+        const size_t n = scan->containers.ptr[c].image_count;
+        most = n > most ? n : most;
+    }
+    r->images = cs_calloc(most, sizeof *r->images);
+    r->live = cs_calloc(most, sizeof *r->live);
+    r->origin = cs_calloc(most, sizeof *r->origin);
+    r->flags = cs_calloc(most, sizeof *r->flags);
+    return r->images && r->live && r->origin && r->flags;
+}
+
+static void room_fini(struct room *r) {
+    cs_free(r->images);
+    cs_free(r->live);
+    cs_free(r->origin);
+    cs_free(r->flags);
 }
 
 static enum cs_code decide_all(const struct cs_scan *scan, const struct cs_slim_options *options,
                                struct cs_worker *w, struct cs_slim_decision *out,
                                struct cs_slim_price *price, struct cs_err *err) {
-    CS_VEC(struct cs_select_image) images = {0};
-    CS_VEC(bool) flags = {0};
-    enum cs_code code = CS_OK;
+    struct room room = {0};
+    enum cs_code code =
+        room_for(&room, scan) ? CS_OK : cs_fail(err, CS_NOMEM, "no memory to decide");
     for (uint32_t c = 0; code == CS_OK && c < scan->containers.count; c++) {
         const struct cs_container *container = &scan->containers.ptr[c];
-        if (!cs_slim_editable(scan, container) || container->image_count == 0) {
+        if (!cs_slim_editable(scan, container)) {
             continue;
         }
-        images.count = flags.count = 0;
-        if (!cs_vec_push_n(&images, container->image_count) ||
-            !cs_vec_push_n(&flags, container->image_count)) {
-            code = cs_fail(err, CS_NOMEM, "no memory to decide on %u images",
-                           container->image_count);
-            break;
-        }
         for (uint32_t i = 0; i < container->image_count; i++) {
-            images.ptr[i] = describe(&scan->images.ptr[container->first_image + i]);
+            room.images[i] = describe(&scan->images.ptr[container->first_image + i]);
         }
-        struct view v = {scan, options, container, scan->members.ptr[container->member].path,
-                         images.ptr, flags.ptr, container->image_count,
-                         out->cause + container->first_image};
+        struct view v = {.scan = scan,
+                         .options = options,
+                         .container = container,
+                         .member = scan->members.ptr[container->member].path,
+                         .images = room.images,
+                         .count = container->image_count,
+                         .cause = out->cause + container->first_image,
+                         .live = room.live,
+                         .origin = room.origin,
+                         .flags = room.flags};
         code = decide_container(&v, w, price, err);
     }
-    cs_vec_fini(&images);
-    cs_vec_fini(&flags);
+    room_fini(&room);
     return code;
 }
 

@@ -26,17 +26,6 @@ static bool same_identity(const struct cs_image *a, const struct cs_image *b) {
            cs_str_eq(a->options, b->options);
 }
 
-static enum cs_code plain_bytes(const struct cs_pending *p, struct cs_worker *w,
-                                struct cs_view *out, struct cs_err *err) {
-    const struct cs_fatbin_entry *e = p->is_part ? &p->concat : &p->entry;
-    w->concat_payload = NULL;
-    CS_TRY(cs_fatbin_image(w->codec, e, &w->scratch, out, err));
-    if (p->is_part && !cs_view_sub(*out, p->entry.part_off, p->entry.payload_bytes, out)) {
-        return cs_fail_at(err, CS_FORMAT, p->entry.off, "part outside its concatenated image");
-    }
-    return CS_OK;
-}
-
 // A PTX text may end in one NUL more or less, depending on how it is stored.
 static struct cs_hash128 content_hash(const struct cs_image *image, struct cs_view bytes) {
     while (image->kind != CS_FATBIN_ELF && bytes.len && bytes.ptr[bytes.len - 1] == 0) {
@@ -58,12 +47,12 @@ static enum cs_code same_content(const struct proof *proof, uint32_t old, uint32
     }
     const struct cs_intern *keep = proof->job->options->keep_kernels;
     struct cs_view bytes;
-    CS_TRY(plain_bytes(a, w, &bytes, err));
+    CS_TRY(cs_scan_image_bytes(before, old, w, &bytes, err));
     if (keep && a->entry.kind == CS_FATBIN_ELF) {
         CS_TRY(cs_slim_zero_kernels(&bytes, keep, w, err));
     }
     const struct cs_hash128 want = content_hash(&before->images.ptr[old], bytes);
-    CS_TRY(plain_bytes(b, w, &bytes, err));
+    CS_TRY(cs_scan_image_bytes(proof->fresh, fresh, w, &bytes, err));
     const struct cs_hash128 got = content_hash(&proof->fresh->images.ptr[fresh], bytes);
     if (!cs_hash128_eq(want, got)) {
         return cs_fail_at(err, CS_CONFLICT, proof->fresh->images.ptr[fresh].offset,
