@@ -588,6 +588,7 @@ static void read_header(struct cs_cubin *c, const struct cs_elf *elf) {
     c->relocatable = elf->type == ET_REL;
     if (c->abi >= 8) {
         c->sm = (elf->flags >> 8) & 0xFF;
+        c->accelerated = (elf->flags & 0x8) != 0;  // 12.8 and 12.9; from 13.0 on in .nv.compat
     } else {
         c->sm = elf->flags & 0xFF;
         c->virtual_sm = (elf->flags >> 16) & 0xFF;

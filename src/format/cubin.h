@@ -71,7 +71,7 @@ struct cs_cubin {
     uint32_t sm;            // 90
     uint32_t virtual_sm;    // 90; 0 when unknown
     uint32_t toolkit_x10;   // 130 for 13.0; 0 when unknown
-    bool accelerated;       // .nv.compat attribute 9 (or e_flags bit 11 for ABI 7)
+    bool accelerated;       // e_flags (ABI 7: bit 11, ABI 8: bit 3) or .nv.compat attribute 9
     bool relocatable;       // ET_REL
     bool has_mercury;
     struct cs_str tool_command;   // options of ptxas or nvlink (.note.nv.tkinfo); empty when absent

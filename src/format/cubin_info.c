@@ -23,6 +23,7 @@ enum {
     NOTE_CUINFO = 1000,
     NOTE_TKINFO = 2000,
     TKINFO_STRINGS = 24,  // six u32, then the string table
+    CUINFO_WITH_TOOLKIT = 2,
 
     COMPAT_ACCELERATED = 9,
 
@@ -97,8 +98,45 @@ void cs_cubin_read_compat(struct cs_cubin *c, struct cs_view content) {
     struct cs_nvinfo_record r;
     for (uint64_t at = 0; cs_nvinfo_next(content, &at, &r);) {
         if (r.attribute == COMPAT_ACCELERATED) {
-            c->accelerated = r.data.len ? cs_u8(r.data, 0) != 0 : r.inline_value != 0;
+            c->accelerated |= r.data.len ? cs_u8(r.data, 0) != 0 : r.inline_value != 0;
         }
+    }
+}
+
+// "Cuda compilation tools, release 12.8, V12.8.93": 128; 0 when there is no such text.
+static uint32_t toolkit_in(struct cs_str text) {
+    static const struct cs_str mark = {"release ", 8};
+    const size_t found = cs_str_find(text, mark);
+    uint32_t major = 0;
+    size_t at = found == SIZE_MAX ? text.len : found + mark.len;
+    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9' && major < 100; at++) {
+        major = major * 10 + (uint32_t)(text.ptr[at] - '0');
+    }
+    return at + 1 < text.len && text.ptr[at] == '.' && text.ptr[at + 1] >= '0' &&
+                   text.ptr[at + 1] <= '9'
+               ? major * 10 + (uint32_t)(text.ptr[at + 1] - '0')
+               : 0;
+}
+
+// u16 version, u16 virtual SM; version 2 (CUDA 13, .note.nv.cuinfo) has the toolkit next, version 1
+// (12.8 and 12.9, .note.nv.cuver) has not.
+static void read_cuinfo(struct cs_cubin *c, struct cs_view data) {
+    c->virtual_sm = cs_u16(data, 2);
+    if (cs_u16(data, 0) >= CUINFO_WITH_TOOLKIT) {
+        c->toolkit_x10 = cs_u16(data, 4);
+    }
+}
+
+// Six u32, of which the last four are offsets of the tool's name, version, build and command in the
+// strings that follow.
+static void read_tkinfo(struct cs_cubin *c, struct cs_view data) {
+    const struct cs_view strings = cs_view_at(data, TKINFO_STRINGS, data.len - TKINFO_STRINGS);
+    if (c->tool_command.len == 0) {
+        c->tool_command = cs_cstr(strings, cs_u32(data, 20), (size_t)strings.len, NULL);
+    }
+    if (c->toolkit_x10 == 0) {
+        c->toolkit_x10 =
+            toolkit_in(cs_cstr(strings, cs_u32(data, 12), (size_t)strings.len, NULL));
     }
 }
 
@@ -113,12 +151,9 @@ static void read_notes(struct cs_cubin *c, struct cs_view content) {
             return;
         }
         if (type == NOTE_CUINFO && data.len >= 6) {
-            c->virtual_sm = cs_u16(data, 2);
-            c->toolkit_x10 = cs_u16(data, 4);
-        } else if (type == NOTE_TKINFO && data.len > TKINFO_STRINGS && c->tool_command.len == 0) {
-            const struct cs_view strings =
-                cs_view_at(data, TKINFO_STRINGS, data.len - TKINFO_STRINGS);
-            c->tool_command = cs_cstr(strings, cs_u32(data, 20), (size_t)strings.len, NULL);
+            read_cuinfo(c, data);
+        } else if (type == NOTE_TKINFO && data.len > TKINFO_STRINGS) {
+            read_tkinfo(c, data);
         }
         at += 12 + name_len + ((data_len + 3) & ~3ull);
     }

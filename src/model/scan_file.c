@@ -54,6 +54,19 @@ static enum cs_code no_memory(struct cs_err *err) {
 
 // ---- kinds -----------------------------------------------------------------------------------
 
+// A position-independent executable is an ET_DYN file that names an interpreter.
+static bool has_interpreter(struct cs_view file) {
+    const uint64_t phoff = cs_u64(file, 32);
+    const uint32_t phnum = cs_u16(file, 56);
+    for (uint64_t i = 0; i < phnum; i++) {
+        uint64_t at;
+        if (cs_add_u64(phoff, i * sizeof(Elf64_Phdr), &at) && cs_u32(file, at) == PT_INTERP) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum cs_file_kind elf_kind(struct cs_view file) {
     if (cs_u8(file, EI_CLASS) != ELFCLASS64 || cs_u8(file, EI_DATA) != ELFDATA2LSB) {
         return CS_FILE_OTHER;
@@ -62,7 +75,10 @@ static enum cs_file_kind elf_kind(struct cs_view file) {
     if (machine == CS_EM_CUDA) {
         return CS_FILE_CUBIN;
     }
-    return type == ET_REL ? CS_FILE_OBJECT : type == ET_EXEC ? CS_FILE_EXECUTABLE : CS_FILE_LIBRARY;
+    if (type == ET_REL) {
+        return CS_FILE_OBJECT;
+    }
+    return type == ET_EXEC || has_interpreter(file) ? CS_FILE_EXECUTABLE : CS_FILE_LIBRARY;
 }
 
 static bool looks_like_report(struct cs_view file) {
