@@ -95,6 +95,9 @@ static void note(struct cs_buf *b, uint32_t type, struct cs_view desc) {
     cs_buf_pad(b, '\0', (4 - b->len % 4) % 4);
 }
 
+// ABI 8 as 12.8 and 12.9 wrote it for sm_100 and sm_120: another note, and 'a' in e_flags alone.
+static bool is_early(const struct maker *m) { return m->abi >= 8 && m->toolkit < 130; }
+
 // Returns the index of .note.nv.cuinfo.
 static uint32_t add_notes(struct maker *m) {
     struct cs_buf desc;
@@ -107,7 +110,7 @@ static uint32_t add_notes(struct maker *m) {
         cs_arena_printf(&m->elf.arena, "Cuda compilation tools, release %u.%u, V%u.%u.88",
                         m->toolkit / 10, m->toolkit % 10, m->toolkit / 10, m->toolkit % 10);
     const uint32_t o1 = 1, o2 = o1 + sizeof tool, o3 = o2 + (uint32_t)release.len + 1;
-    const uint32_t head[] = {2, 0, o1, o2, o3, o3 + sizeof build};
+    const uint32_t head[] = {is_early(m) ? m->toolkit : 2, 0, o1, o2, o3, o3 + sizeof build};
     cs_buf_add(&desc, head, sizeof head);
     cs_buf_addc(&desc, '\0');
     cs_buf_add(&desc, tool, sizeof tool);
@@ -116,12 +119,17 @@ static uint32_t add_notes(struct maker *m) {
     cs_buf_add(&desc, command.ptr, command.len + 1);
     note(&at(m, tk)->data, 2000, cs_buf_view(&desc));
     cs_buf_clear(&desc);
-    const uint32_t cu = cs_mk_elf_section(&m->elf, ".note.nv.cuinfo", SHT_NOTE, 0x1000000, 4);
+    const uint32_t cu =
+        cs_mk_elf_section(&m->elf, is_early(m) ? ".note.nv.cuver" : ".note.nv.cuinfo", SHT_NOTE,
+                          0x1000000, 4);
     at(m, cu)->link = tk;
-    cs_buf_u16(&desc, 2);
+    cs_buf_u16(&desc, is_early(m) ? 1 : 2);
     cs_buf_u16(&desc, (uint16_t)(m->c->virtual_sm ? m->c->virtual_sm : m->sm));
-    cs_buf_u16(&desc, (uint16_t)m->toolkit);
+    cs_buf_u16(&desc, is_early(m) ? 1 : (uint16_t)m->toolkit);
     cs_buf_u16(&desc, 0);
+    if (is_early(m)) {
+        cs_buf_u32(&desc, 1);
+    }
     note(&at(m, cu)->data, 1000, cs_buf_view(&desc));
     cs_buf_fini(&desc);
     return cu;
@@ -133,7 +141,9 @@ static void add_compat(struct maker *m, uint32_t cuinfo) {
     at(m, cuinfo)->flags |= SHF_INFO_LINK;
     at(m, cuinfo)->info = index;
     struct cs_buf *b = &at(m, index)->data;
-    info_value(b, 2, 9, m->c->accelerated ? 1 : 0);
+    if (!is_early(m)) {
+        info_value(b, 2, 9, m->c->accelerated ? 1 : 0);
+    }
     info_value(b, 2, 2, m->c->accelerated ? 4 : 1);
     info_value(b, 2, 5, 5);
     info_value(b, 3, 7, 0x0101);
@@ -426,7 +436,8 @@ static uint32_t elf_flags(const struct maker *m) {
         const uint32_t virt = m->c->virtual_sm ? m->c->virtual_sm : m->sm;
         return m->sm | 0x500 | virt << 16 | (m->c->accelerated ? 0x800u : 0);
     }
-    return 0x06000000u | m->sm << 8 | (m->sm >= 100 ? 0x02 : 0x04);
+    return 0x06000000u | m->sm << 8 | (m->sm >= 100 ? 0x02 : 0x04) |
+           (is_early(m) && m->c->accelerated ? 0x08 : 0);
 }
 
 static void add_segments(struct maker *m) {

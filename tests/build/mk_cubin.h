@@ -34,7 +34,7 @@ struct cs_mk_cubin {
     uint32_t abi;              // 0 = 8
     uint32_t sm;               // 0 = 90
     uint32_t virtual_sm;       // 0 = sm
-    uint32_t toolkit_x10;      // 0 = 130 for ABI 8, 118 for ABI 7
+    uint32_t toolkit_x10;      // 0 = 130 for ABI 8, 118 for ABI 7; 128 and 129 have both ABIs
     bool accelerated;          // 'a'
     bool relocatable;          // ET_REL
     bool no_mercury;           // from sm_100 on, leave Mercury sections out
