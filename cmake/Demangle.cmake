@@ -41,6 +41,8 @@ list(TRANSFORM CUSLIM_DEMANGLE_IMPORTS PREPEND "--redefine-sym="
 
 # Its COMDAT groups are dissolved first: a group that libstdc++ also has would be thrown away.
 find_program(CUSLIM_LD_BFD NAMES ld.bfd ld REQUIRED)
+# GNU's: LLVM's objcopy takes --keep-global-symbol for the name before renaming.
+find_program(CUSLIM_OBJCOPY NAMES ${CMAKE_C_LIBRARY_ARCHITECTURE}-objcopy objcopy REQUIRED)
 set(demangle_dir ${CMAKE_BINARY_DIR}/gen/demangle)
 file(MAKE_DIRECTORY ${demangle_dir})
 set(CUSLIM_DEMANGLE_OBJECT ${demangle_dir}/cs_cxa_demangle.o)
@@ -48,7 +50,7 @@ add_custom_command(
   OUTPUT ${CUSLIM_DEMANGLE_OBJECT}
   COMMAND ${CMAKE_AR} x ${CUSLIM_LIBCXXABI} cxa_demangle.cpp.o
   COMMAND ${CUSLIM_LD_BFD} -r --force-group-allocation -o ungrouped.o cxa_demangle.cpp.o
-  COMMAND ${CMAKE_OBJCOPY} ${demangle_renames} --keep-global-symbol=cs_cxa_demangle
+  COMMAND ${CUSLIM_OBJCOPY} ${demangle_renames} --keep-global-symbol=cs_cxa_demangle
           ungrouped.o ${CUSLIM_DEMANGLE_OBJECT}
   DEPENDS ${CUSLIM_LIBCXXABI}
   WORKING_DIRECTORY ${demangle_dir}
