@@ -15,7 +15,7 @@ struct symbol {
 
 struct work {
     CS_VEC(struct symbol) symbols;
-    uint8_t *repeated;  // by member
+    uint8_t *repeated;  // by member; also set for members that the table leaves out
 };
 
 // A member whose images all equal an earlier member's (same sizes, same hashes) is a copy of it.
@@ -35,9 +35,25 @@ static bool same_library(const struct cs_inventory *inv, const struct cs_member 
     return true;
 }
 
+static bool is_linked(const struct cs_member *m) {
+    return m->parent == CS_NONE && m->image_count > 0 &&
+           (m->kind == CS_FILE_LIBRARY || m->kind == CS_FILE_EXECUTABLE);
+}
+
+// The table is about what gets loaded: beside a library, static archives and loose files do not count.
+static void leave_out_parts(const struct cs_inventory *inv, struct work *w) {
+    bool linked = false;
+    for (size_t i = 0; i < inv->members.count && !linked; i++) {
+        linked = is_linked(&inv->members.ptr[i]);
+    }
+    for (size_t i = 0; i < inv->members.count && linked; i++) {
+        w->repeated[i] = !is_linked(&inv->members.ptr[i]);
+    }
+}
+
 static void find_copies(const struct cs_inventory *inv, struct work *w, struct cs_origin *out) {
     for (size_t b = 0; b < inv->members.count; b++) {
-        if (inv->members.ptr[b].image_count == 0) {
+        if (inv->members.ptr[b].image_count == 0 || w->repeated[b]) {
             continue;
         }
         for (size_t a = 0; a < b && !w->repeated[b]; a++) {
@@ -150,6 +166,7 @@ enum cs_code cs_origin_run(const struct cs_inventory *inv, const struct cs_name_
     struct work w = {.repeated = cs_calloc(inv->members.count + 1, 1)};
     bool ok = w.repeated != NULL;
     if (ok) {
+        leave_out_parts(inv, &w);
         find_copies(inv, &w, out);
         ok = collect(inv, names, &w);
     }

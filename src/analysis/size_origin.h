@@ -3,7 +3,8 @@
 // Metric: for each library, the FUNC symbols of every cubin, st_size summed by demangled name over
 // all images; grouped by the name up to the first '<'.  Function symbols overlap (outlined
 // functions lie inside their kernel), so the sums exceed the code; the true code bytes stand beside
-// them. Libraries with the same content (a wheel cannot hold links) count once.
+// them. Libraries with the same content (a wheel cannot hold links) count once; where there are
+// libraries, static archives and loose files beside them do not count (docs/format/size-table.md).
 #ifndef CS_ANALYSIS_SIZE_ORIGIN_H
 #define CS_ANALYSIS_SIZE_ORIGIN_H
 

@@ -225,9 +225,9 @@ static void doc_origin_functions(const struct cs_size_report *r, struct cs_doc *
 
 static void doc_origin(const struct cs_size_report *r, struct cs_doc *d) {
     static const struct cs_col cols[] = {
-        {CS_COL_COUNT, "Rank", "rank"},      {CS_COL_COUNT, "Count", "count"},
-        {CS_COL_FIGURE, "Total (MB)", "mb"},   {CS_COL_PERCENT, "%", "percent"},
-        {CS_COL_FIGURE, "Code (MB)", "code_mb"}, {CS_COL_NAME, "Kernel Prefix", "prefix"},
+        {CS_COL_COUNT, "Rank", "rank"},      {CS_COL_TEXT, "Kernel Prefix", "prefix"},
+        {CS_COL_COUNT, "Count", "count"},    {CS_COL_FIGURE, "Total (MB)", "mb"},
+        {CS_COL_PERCENT, "%", "percent"},    {CS_COL_FIGURE, "Code (MB)", "code_mb"},
     };
     const struct cs_origin *o = r->origin;
     const uint64_t mib = 1024 * 1024;
@@ -250,18 +250,18 @@ static void doc_origin(const struct cs_size_report *r, struct cs_doc *d) {
         }
         struct cs_cell *c = cs_table_row(t);
         c[0] = cs_cell_u64(i + 1);
-        c[1] = cs_cell_u64(g->count);
-        c[2] = hundredths(d, g->symbol_bytes, mib);
-        c[3] = cs_cell_share(g->symbol_bytes, o->symbol_bytes);
-        c[4] = hundredths(d, g->code_bytes, mib);
-        c[5] = cs_cell_str(g->prefix);
+        c[1] = cs_cell_str(g->prefix);
+        c[2] = cs_cell_u64(g->count);
+        c[3] = hundredths(d, g->symbol_bytes, mib);
+        c[4] = cs_cell_share(g->symbol_bytes, o->symbol_bytes);
+        c[5] = hundredths(d, g->code_bytes, mib);
     }
     if (left) {
         struct cs_cell *c = cs_table_others(t, left);
-        c[1] = cs_cell_u64(left_count);
-        c[2] = hundredths(d, left_bytes, mib);
-        c[3] = cs_cell_share(left_bytes, o->symbol_bytes);
-        c[4] = hundredths(d, left_code, mib);
+        c[2] = cs_cell_u64(left_count);
+        c[3] = hundredths(d, left_bytes, mib);
+        c[4] = cs_cell_share(left_bytes, o->symbol_bytes);
+        c[5] = hundredths(d, left_code, mib);
     }
     doc_origin_functions(r, d);
     cs_doc_note(d, "Sizes are st_size of function symbols, summed over all architectures by "

@@ -125,6 +125,11 @@ def run_json(args):
     return json.loads(out)
 
 
+def shorten(text, width=240):
+    """Kernel names can have thousands of characters: keep both ends."""
+    return text if len(text) <= width else f"{text[: width // 2]} ... {text[-width // 2 :]}"
+
+
 class Report:
     def __init__(self, name, limit=20):
         self.name, self.limit = name, limit
@@ -150,7 +155,7 @@ class Report:
             label = "UNEXPLAINED"
         seen = self.bad if label == "UNEXPLAINED" else self.explained[reason]
         if seen <= self.limit:
-            print(f"{label}: {where}: {text}")
+            print(f"{label}: {shorten(where)}: {shorten(text)}")
 
     def skip(self, what):
         self.skipped += 1

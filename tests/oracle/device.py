@@ -128,7 +128,7 @@ def _parts(data, at, section, container, index, header, blob):
         yield Image(
             section,
             container,
-            at,
+            p,
             index,
             part,
             h[0],

@@ -120,10 +120,10 @@ def check_library(report, cuslim, cuobjdump, path):
     )
     listed = [i for i in images if i["section"] in (section, "")]
     compare(report, where + " (cuobjdump)", from_json(listed), blocks, "cuobjdump")
-    for extra in ([], ["-lelf"], ["-lptx"], ["-lelf", "-lptx"]):
+    for extra in ([], ["-all"], ["-lelf"], ["-lptx"], ["-lelf", "-lptx"], ["-all", "-lptx"]):
         _, theirs, _ = common.run([cuobjdump, *extra, path])
-        _, ours, _ = common.run([cuslim, "list", *(extra or ["--cuobjdump"]), path])
-        same_text(report, f"{where} {' '.join(extra) or '--cuobjdump'}", ours, theirs)
+        _, ours, _ = common.run([cuslim, "list", "--cuobjdump", *extra, path])
+        same_text(report, f"{where} {' '.join(extra)}", ours, theirs)
 
 
 def same_text(report, where, ours, theirs):

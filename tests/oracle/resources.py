@@ -10,7 +10,7 @@ import sys
 import common
 import device
 
-RESERVED = 1024  # in .nv.shared from sm_90 on (ABI 8); ptxas -v leaves it out, cuobjdump does not
+RESERVED = 1024  # in .nv.shared from sm_90 on; ptxas -v leaves it out, cuobjdump does not
 
 
 def usage_blocks(text):
@@ -32,8 +32,8 @@ def usage_blocks(text):
     return blocks
 
 
-def reserved(image_target, cubin):
-    return RESERVED if cubin.abi >= 8 and cubin.sm >= 90 else 0
+def reserved(cubin):
+    return RESERVED if cubin.sm >= 90 else 0
 
 
 def check(report, cuslim, cuobjdump, path):
@@ -62,7 +62,7 @@ def check(report, cuslim, cuobjdump, path):
             if kernel["name"] not in block:
                 continue
             registers, _, shared, constant = block[kernel["name"]]
-            shared = max(0, shared - reserved(image, cubin)) if shared else 0
+            shared = max(0, shared - reserved(cubin)) if shared else 0
             got = (kernel["registers"], kernel["shared_bytes"], kernel["constant_bytes"])
             report.equal(
                 f"{where} {image['target']} {kernel['name']}",
@@ -80,7 +80,7 @@ def check_image(report, where, image, cubin):
         got = ours.get(name)
         if not got:
             continue
-        shared = max(0, kernel.shared - reserved(image, cubin)) if kernel.shared else 0
+        shared = max(0, kernel.shared - reserved(cubin)) if kernel.shared else 0
         report.equal(
             f"{where} {name}",
             "code, registers, shared, local, constant",
