@@ -49,7 +49,8 @@ def main():
         row = rows.get(prefix, {})
         report.equal(prefix, "count, MB", (row.get("count"), row.get("mb")), (count, size))
     table = common.run_json([*base, "--format", "json", wheel])["table"]
-    report.equal("total", "functions", table["functions"], 10370)
+    # 10,370 with the nine undefined ones (vprintf, __cuda_syscall_*), which have no bytes.
+    report.equal("total", "functions", table["functions"], 10361)
     report.equal("total", "symbol_bytes", table["symbol_bytes"], 1714226704)
     first = r"^ *1 +void cutlass::device_kernel +3892 +677.54 "
     found = re.search(first, text.decode(), re.MULTILINE)
