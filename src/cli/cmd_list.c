@@ -7,7 +7,7 @@
 #include "analysis/list_extract.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/load.h"
 #include "report/list.h"
 
 struct list_opts {
@@ -70,22 +70,6 @@ static enum cs_code check_options(const struct cs_cli *cli, const struct list_op
     }
     if (o->force && !o->extract) {
         return cs_fail(err, CS_USAGE, "--force needs --extract");
-    }
-    return CS_OK;
-}
-
-static enum cs_code read_inputs(struct cs_cli *cli, const struct list_opts *o,
-                                struct cs_inventory *inv, struct cs_err *err) {
-    const struct cs_inventory_options options = {
-        .depth = o->kernels ? CS_DEPTH_KERNELS : CS_DEPTH_HEADERS,
-        .sources = !o->cuobjdump,
-        .progress = cs_cli_progress,
-        .progress_ctx = cli,
-    };
-    struct cs_pool *pool;
-    CS_TRY(cs_cli_pool(cli, &pool, err));
-    for (size_t i = 0; i < cli->args.items.count; i++) {
-        CS_TRY(cs_inventory_add(inv, cli->args.items.ptr[i], &options, pool, err));
     }
     return CS_OK;
 }
@@ -162,27 +146,35 @@ static enum cs_code show(struct cs_cli *cli, const struct list_opts *o,
     return code;
 }
 
+static enum cs_code list_all(struct cs_cli *cli, const struct list_opts *o,
+                             const struct cs_inventory *inv, const struct cs_target *targets,
+                             struct cs_err *err) {
+    const struct cs_list_options how = {
+        .kernels = o->kernels,
+        .targets = targets,
+        .target_count = (uint32_t)o->arch.items.count,
+    };
+    struct cs_listing listing;
+    CS_TRY(cs_listing_make(inv, &how, cli->pool, &listing, err));
+    const enum cs_code code = show(cli, o, &listing, err);
+    cs_listing_fini(&listing);
+    return code == CS_OK ? cs_cli_load_verdict(inv, err) : code;
+}
+
 static enum cs_code run(struct cs_cli *cli, const void *options, struct cs_err *err) {
     const struct list_opts *o = options;
     struct cs_target *targets = NULL;
-    struct cs_inventory inv;
-    cs_inventory_init(&inv);
+    struct cs_inventory inv = {0};
     enum cs_code code = check_options(cli, o, err);
     code = code == CS_OK ? read_targets(&o->arch, &targets, err) : code;
-    code = code == CS_OK ? read_inputs(cli, o, &inv, err) : code;
     if (code == CS_OK) {
-        const struct cs_list_options options_list = {
-            .kernels = o->kernels,
-            .targets = targets,
-            .target_count = (uint32_t)o->arch.items.count,
+        const struct cs_inventory_options how = {
+            .depth = o->kernels ? CS_DEPTH_KERNELS : CS_DEPTH_HEADERS,
+            .sources = !o->cuobjdump,
         };
-        struct cs_listing listing;
-        code = cs_listing_make(&inv, &options_list, cli->pool, &listing, err);
-        if (code == CS_OK) {
-            code = show(cli, o, &listing, err);
-            cs_listing_fini(&listing);
-        }
+        code = cs_cli_load(cli, how, &inv, err);
     }
+    code = code == CS_OK ? list_all(cli, o, &inv, targets, err) : code;
     cs_free(targets);
     cs_inventory_fini(&inv);
     return code;

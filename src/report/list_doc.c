@@ -164,26 +164,6 @@ static void totals(struct cs_doc *d, const struct cs_listing *l) {
     cs_doc_fact(d, "file bytes", CS_COL_BYTES, cs_cell_u64(l->file_bytes));
 }
 
-static void problems(struct cs_doc *d, const struct cs_listing *l) {
-    const struct cs_inventory *inv = l->inv;
-    for (size_t i = 0; i < inv->members.count; i++) {
-        const struct cs_member *m = &inv->members.ptr[i];
-        if (m->problem.len > 0) {
-            cs_doc_note(d, "%.*s: %.*s", (int)m->path.len, m->path.ptr, (int)m->problem.len,
-                        m->problem.ptr);
-        }
-    }
-    for (size_t i = 0; i < inv->images.count; i++) {
-        const struct cs_image *image = &inv->images.ptr[i];
-        if (l->chosen[i] && image->problem.len > 0) {
-            const struct cs_str path = inv->members.ptr[image->member].path;
-            cs_doc_note(d, "%.*s: image at 0x%llx: %.*s", (int)path.len, path.ptr,
-                        (unsigned long long)cs_image_member_offset(inv, image),
-                        (int)image->problem.len, image->problem.ptr);
-        }
-    }
-}
-
 void cs_list_doc(const void *view, struct cs_doc *d) {
     const struct cs_list_view *v = view;
     const struct cs_listing *l = v->listing;
@@ -191,7 +171,14 @@ void cs_list_doc(const void *view, struct cs_doc *d) {
         member_tables(d, v, &l->inv->members.ptr[i]);
     }
     totals(d, l);
-    problems(d, l);
+    if (l->inv->opaque_images > 0) {
+        cs_doc_note(d, "%u images are obfuscated: their sizes are right, their content unknown.",
+                    l->inv->opaque_images);
+    }
+    if (l->inv->unknown_kinds > 0 || l->inv->unknown_flags > 0) {
+        cs_doc_note(d, "%u images are of an unknown kind, and %u have unknown flags.",
+                    l->inv->unknown_kinds, l->inv->unknown_flags);
+    }
 }
 
 // ---- one table -------------------------------------------------------------------------------

@@ -154,18 +154,32 @@ static void put_totals(struct cs_json *j, const struct cs_listing *l) {
     cs_json_object_end(j);
 }
 
-static void put_problems(struct cs_json *j, const struct cs_inventory *inv) {
+static void put_problem(struct cs_json *j, struct cs_str member, const uint64_t *offset,
+                        struct cs_str message) {
+    cs_json_object(j);
+    cs_json_kstr(j, "member", member);
+    if (offset) {
+        cs_json_ku64(j, "offset", *offset);
+    }
+    cs_json_kstr(j, "message", message);
+    cs_json_object_end(j);
+}
+
+static void put_problems(struct cs_json *j, const struct cs_listing *l) {
+    const struct cs_inventory *inv = l->inv;
     cs_json_key(j, "problems");
     cs_json_array(j);
     for (size_t i = 0; i < inv->members.count; i++) {
         const struct cs_member *m = &inv->members.ptr[i];
         if (m->problem.len > 0) {
-            cs_json_object(j);
-            cs_json_ku64(j, "input", m->input);
-            cs_json_kstr(j, "member", m->path);
-            cs_json_kbool(j, "failed", m->failed);
-            cs_json_kstr(j, "message", m->problem);
-            cs_json_object_end(j);
+            put_problem(j, m->path, NULL, m->problem);
+        }
+    }
+    for (size_t i = 0; i < inv->images.count; i++) {
+        const struct cs_image *image = &inv->images.ptr[i];
+        if (l->chosen[i] && image->problem.len > 0) {
+            const uint64_t offset = cs_image_member_offset(inv, image);
+            put_problem(j, inv->members.ptr[image->member].path, &offset, image->problem);
         }
     }
     cs_json_array_end(j);
@@ -184,5 +198,5 @@ void cs_list_json(const void *view, struct cs_json *j) {
         }
     }
     cs_json_array_end(j);
-    put_problems(j, l->inv);
+    put_problems(j, l);
 }
