@@ -288,11 +288,12 @@ static void reset(struct cs_elfcut *cut) {
     cs_arena_init(&w->arena);
     w->patches.count = w->holes.count = w->ops.count = 0;
     w->shifts.count = w->phdrs.count = w->order.count = 0;
+    w->tail_bytes = 0;
     cs_pieces_fini(&cut->pieces);
     cut->result = (struct cs_elfcut_result){.before_bytes = cut->elf.file.len};
     for (size_t i = 0; i < cut->sections.count; i++) {
         struct cs_elfcut_section *d = &cut->sections.ptr[i];
-        d->changed = false;
+        d->changed = d->relocated = false;
         d->new_start = d->grown_to = 0;
         d->new_size = d->capacity = d->size;
     }
@@ -368,6 +369,7 @@ static enum cs_code plan_changes(struct cs_elfcut *cut, bool fill_only, struct c
         CS_TRY(cs_cut_plan_segments(cut, err));
     }
     CS_TRY(cs_cut_make_shifts(cut, err));
+    CS_TRY(cs_cut_plan_tail(cut, err));
     CS_TRY(cs_cut_fix_pointers(cut, err));
     return cs_cut_emit(cut, err);
 }

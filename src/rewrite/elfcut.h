@@ -1,21 +1,23 @@
 // Elfcut: gives the containers of a finished ELF file new bytes, and makes the file smaller by it.
 //
 //     struct cs_elfcut cut;
-//     CS_TRY(cs_elfcut_open(file, &cut, err));            // survey: what may move, what may not
-//     cs_elfcut_replace(&cut, i, new_bytes);              // for some blocks; bytes stay the
-//     caller's CS_TRY(cs_elfcut_plan(&cut, NULL, err));            // cut.result says what will
-//     happen CS_TRY(cs_elfcut_commit(&cut, path, 0644, err));    // written, read back, verified,
-//     renamed cs_elfcut_close(&cut);
+//     CS_TRY(cs_elfcut_open(file, &cut, err));          // what may move, what may not
+//     cs_elfcut_replace(&cut, block, new_bytes);        // for some blocks
+//     CS_TRY(cs_elfcut_plan(&cut, NULL, err));          // cut.result says what will happen
+//     CS_TRY(cs_elfcut_commit(&cut, path, 0644, err));  // written, read back, verified, renamed
+//     cs_elfcut_close(&cut);
 //
 // Method (docs/format/elf-subset.md): containers are packed inside their section; pointers to them
 // are fixed wherever they are kept; whole pages that became free are taken out of the file by
 // splitting the LOAD segment around them, all addresses staying as they were.  The program header
-// table stays where it is: a slot for the new segment comes from merging two LOADs or from a
-// PT_NOTE. Where that cannot be done the free bytes become zeros, and the result says why. Object
-// files: the section shrinks and what follows moves up.
+// table stays where it is: a slot for the new segment comes from merging two LOADs or from a PT_NOTE.
+// Where that cannot be done the free bytes become zeros, and the result says why.
+// Containers that need more room than their section has move, all of them, into a new segment at
+// the end of the file, and their old place is cut out like any other hole.
+// Object files: the section shrinks or grows, and what follows moves.
 //
-// The file's bytes are borrowed until close.  Not thread-safe; different files may be cut in
-// different threads.
+// New bytes and the file's bytes are borrowed until close.
+// Not thread-safe; different files may be cut in different threads.
 #ifndef CS_REWRITE_ELFCUT_H
 #define CS_REWRITE_ELFCUT_H
 
@@ -57,18 +59,20 @@ struct cs_elfcut_section {
     uint64_t off, addr, size;
     uint32_t load;           // program header that maps it, or UINT32_MAX
     uint32_t first, count;   // its blocks
-    bool changed;            // set by plan, as are the next four
+    bool changed;            // set by plan, as are all that follow
     uint64_t new_start;      // relative to off: where it begins now
     uint64_t new_size;
     uint64_t capacity;       // room for placing; larger than size in object files
-    uint64_t grown_to;  // object files: bytes it takes in the file instead of size; 0 = no growth
+    uint64_t grown_to;       // object files: bytes it takes in the file now; 0 = no growth
+    bool relocated;          // other files: it needs more room, so it moved to the end
+    uint64_t new_off, new_addr;  // relocated: where, in the new file
 };
 
 enum cs_elfcut_how {
     CS_ELFCUT_UNCHANGED,  // byte-identical
     CS_ELFCUT_CUT,        // free bytes removed from the file
     CS_ELFCUT_FILLED,     // new content, same size: nothing to remove, or not possible (see reason)
-    CS_ELFCUT_GROWN,      // object files only: the new containers need more room
+    CS_ELFCUT_GROWN,      // the new containers need more room
 };
 const char *cs_elfcut_how_name(enum cs_elfcut_how how);
 
@@ -81,6 +85,7 @@ struct cs_elfcut_result {
     uint32_t dropped_notes;     // slots won by giving up a PT_NOTE (its section stays)
     bool build_id_hidden;       // one of those held the build-id
     uint32_t lowered_aligns;    // LOADs whose p_align was lowered to the page size
+    uint32_t relocated_sections;  // moved to a segment of their own for want of room
     uint32_t moved_containers;
     uint32_t patched_pointers;
     char reason[CS_ERR_TEXT];   // why something stayed as zeros; empty when nothing did

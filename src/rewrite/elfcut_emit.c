@@ -33,7 +33,7 @@ static void settle_sections(struct cs_elfcut *cut) {
     const struct cs_elfcut_work *w = cut->work;
     for (size_t i = 0; i < cut->sections.count; i++) {
         struct cs_elfcut_section *d = &cut->sections.ptr[i];
-        if (!d->changed || d->grown_to > 0) {
+        if (!d->changed || d->grown_to > 0 || d->relocated) {
             continue;
         }
         const uint64_t first = d->off + d->new_start;
@@ -126,6 +126,9 @@ static enum cs_code section_ops(struct cs_elfcut *cut, const struct cs_elfcut_se
     if (d->grown_to > 0) {
         return grown_section(cut, d, err);
     }
+    if (d->relocated) {
+        return CS_OK;  // appended by cs_cut_emit_tail; the old place is a hole
+    }
     for (uint32_t i = d->first; i < d->first + d->count; i++) {
         const struct cs_elfcut_block *b = &cut->blocks.ptr[i];
         const uint64_t pos = cs_cut_block_pos(cut, b);
@@ -162,9 +165,10 @@ static enum cs_code section_table(struct cs_elfcut *cut, struct cs_err *err) {
         uint8_t *h = p + (uint64_t)i * sizeof(Elf64_Shdr);
         const struct cs_elfcut_section *d = cs_cut_section_of(cut, i);
         if (d && d->changed) {
-            cs_put_u64(h + offsetof(Elf64_Shdr, sh_addr), s.addr + d->new_start);
+            cs_put_u64(h + offsetof(Elf64_Shdr, sh_addr),
+                       d->relocated ? d->new_addr : s.addr + d->new_start);
             cs_put_u64(h + offsetof(Elf64_Shdr, sh_offset),
-                       cs_cut_map(cut->work, d->off + d->new_start));
+                       d->relocated ? d->new_off : cs_cut_map(cut->work, d->off + d->new_start));
             cs_put_u64(h + offsetof(Elf64_Shdr, sh_size), d->new_size);
         } else if (s.type != SHT_NULL) {
             cs_put_u64(h + offsetof(Elf64_Shdr, sh_offset), cs_cut_map(cut->work, s.off));
@@ -195,6 +199,11 @@ static enum cs_code segment_table(struct cs_elfcut *cut, struct cs_err *err) {
         return cs_fail(err, CS_NOMEM, "no memory for program headers");
     }
     for (size_t i = 0; i < w->phdrs.count; i++) {
+        if (w->phdrs.ptr[i].added) {
+            (void)cs_cut_tail_segment(cut, &w->phdrs.ptr[i].seg);
+            put_segment(p + i * sizeof(Elf64_Phdr), &w->phdrs.ptr[i].seg);
+            continue;
+        }
         struct cs_elf_segment s = w->phdrs.ptr[i].seg;
         s.off = cs_cut_map(w, s.off);
         // glibc refuses a LOAD whose address and offset differ modulo p_align.
@@ -302,15 +311,12 @@ static enum cs_code make_pieces(struct cs_elfcut *cut, struct cs_err *err) {
         at = op->off + op->len;
     }
     cs_pieces_add(&cut->pieces, file.ptr + at, file.len - at);
+    cs_cut_emit_tail(cut);
     return cs_pieces_check(&cut->pieces, err);
 }
 
 enum cs_code cs_cut_emit(struct cs_elfcut *cut, struct cs_err *err) {
-    const struct cs_elfcut_work *w = cut->work;
-    const struct cs_cut_shift *last =
-        w->shifts.count ? &w->shifts.ptr[w->shifts.count - 1] : NULL;
-    cut->result.after_bytes = cut->elf.file.len - (last ? last->minus : 0) +
-                              (last ? last->plus : 0);
+    cut->result.after_bytes = cs_cut_map(cut->work, cut->elf.file.len) + cut->work->tail_bytes;
     for (size_t i = 0; i < cut->sections.count; i++) {
         if (cut->sections.ptr[i].changed) {
             CS_TRY(section_ops(cut, &cut->sections.ptr[i], err));

@@ -26,7 +26,7 @@ static enum cs_code add_patch(struct cs_elfcut *cut, uint64_t off, uint64_t valu
 
 // Address of a block in its new place; in object files the offset in its section.
 static uint64_t new_address(const struct cs_elfcut *cut, const struct cs_elfcut_block *b) {
-    return b->at + (cut->work->object ? 0 : cut->sections.ptr[b->section].addr);
+    return b->at + cs_cut_base(cut, &cut->sections.ptr[b->section]);
 }
 
 // The value that the symbol of an object file's relocation will have.
@@ -93,7 +93,7 @@ static enum cs_code fix_symbol(struct cs_elfcut *cut, const struct cs_elf_sectio
     const uint64_t base = cut->work->object ? 0 : d->addr;
     if (sym->type == STT_SECTION) {
         return sym->value == base ? add_patch(cut, entry + offsetof(Elf64_Sym, st_value),
-                                              base + d->new_start, err)
+                                              cs_cut_base(cut, d) + d->new_start, err)
                                   : CS_OK;
     }
     const struct cs_elfcut_block *b =
@@ -132,7 +132,8 @@ enum cs_code cs_cut_fix_pointers(struct cs_elfcut *cut, struct cs_err *err) {
     CS_TRY(fix_symbols(cut, err));
     for (size_t i = 0; i < cut->blocks.count; i++) {
         const struct cs_elfcut_block *b = &cut->blocks.ptr[i];
-        cut->result.moved_containers += cs_cut_block_pos(cut, b) != b->off;
+        cut->result.moved_containers +=
+            cut->sections.ptr[b->section].relocated || cs_cut_block_pos(cut, b) != b->off;
     }
     return CS_OK;
 }

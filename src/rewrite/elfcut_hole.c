@@ -176,7 +176,7 @@ static uint64_t loaded_end(const struct cs_elf *elf) {
 static enum cs_code section_holes(struct cs_elfcut *cut, const struct cs_elfcut_section *d,
                                   const struct owned_list *list, struct cs_err *err) {
     uint64_t at = 0;
-    for (uint32_t i = d->first; i < d->first + d->count; i++) {
+    for (uint32_t i = d->first; i < d->first + d->count && !d->relocated; i++) {
         const struct cs_elfcut_block *b = &cut->blocks.ptr[cut->work->order.ptr[i]];
         const bool between = i > d->first || cut->work->object;
         CS_TRY(add_hole(cut, d->off + at, d->off + b->at, between, err));
@@ -217,9 +217,9 @@ static const char *forbidden(const struct cs_elfcut *cut, const struct owned_lis
     return NULL;
 }
 
-static void choose_sizes(struct cs_elfcut *cut, const struct owned_list *list, bool fill_only) {
+// `why`: nothing may leave the file, for that reason; NULL = no objection.
+static void choose_sizes(struct cs_elfcut *cut, const char *why) {
     struct cs_elfcut_work *w = cut->work;
-    const char *why = fill_only ? "asked to keep the size" : forbidden(cut, list);
     const uint64_t loaded = loaded_end(&cut->elf);
     const uint64_t align = w->holes.count > 0 ? granularity(cut, w->holes.ptr[0].b) : MIN_ALIGN;
     for (size_t i = 0; i < w->holes.count; i++) {
@@ -240,18 +240,22 @@ static enum cs_code find_holes(struct cs_elfcut *cut, bool fill_only, struct own
                                struct cs_err *err) {
     CS_TRY(list_owned(cut, list, err));
     CS_TRY(sort_blocks(cut, err));
+    const char *why = fill_only ? "asked to keep the size" : forbidden(cut, list);
     for (size_t i = 0; i < cut->sections.count; i++) {
         struct cs_elfcut_section *d = &cut->sections.ptr[i];
         if (!d->changed) {
             continue;
         }
-        if (d->new_start + d->new_size > d->size) {
+        if (d->relocated && why) {
+            return cs_fail_at(err, CS_CONFLICT, d->off, "new containers need more room: %s", why);
+        }
+        if (d->new_start + d->new_size > d->size && !d->relocated) {
             CS_TRY(object_growth(cut, d, fill_only, err));
         } else {
             CS_TRY(section_holes(cut, d, list, err));
         }
     }
-    choose_sizes(cut, list, fill_only);
+    choose_sizes(cut, why);
     return CS_OK;
 }
 

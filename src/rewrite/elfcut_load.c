@@ -1,7 +1,7 @@
 // Elfcut, segments: a hole inside a LOAD segment makes two segments of it, and each needs a program
 // header, while the table must stay where it is and as long as it is (a moved table breaks GNU
 // strip).  Slots come, in this order of price, from
-//   1. entries of type PT_NULL;
+//   1. entries of type PT_NULL, and LOADs of which nothing is left;
 //   2. two neighbouring LOADs with the same rights and the same distance of address and offset;
 //   3. the first read-only LOAD (headers and tables) joined with the code after it;
 //   4. a PT_NOTE without a build-id, then one with (the section stays; run-time readers lose it).
@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "rewrite/elfcut_work.h"
 
-enum slot_kind { SLOT_NULL, SLOT_SAME_RIGHTS, SLOT_HEADERS, SLOT_NOTE, SLOT_BUILD_ID };
+enum slot_kind { SLOT_EMPTIED, SLOT_NULL, SLOT_SAME_RIGHTS, SLOT_HEADERS, SLOT_NOTE, SLOT_BUILD_ID };
 
 // A program header that can be given up.
 struct slot {
@@ -94,6 +94,17 @@ static int compare_slots(const void *a, const void *b) {
                               : (x->index > y->index) - (x->index < y->index);
 }
 
+// Is all that the segment maps free?  Then it goes altogether.
+static bool emptied(const struct planner *p, const struct cs_elf_segment *s) {
+    for (size_t i = 0; i < p->cuts.count; i++) {
+        const struct cs_cut_hole *h = &p->cut->work->holes.ptr[p->cuts.ptr[i]];
+        if (h->removed > 0 && h->a <= s->off && h->b >= file_end(s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum cs_code find_slots(struct planner *p, struct cs_err *err) {
     const struct cs_elf *elf = &p->cut->elf;
     uint32_t last_load = UINT32_MAX;
@@ -103,6 +114,8 @@ static enum cs_code find_slots(struct planner *p, struct cs_err *err) {
             CS_TRY(add_slot(p, SLOT_NULL, i, i, err));
         } else if (s.type == PT_NOTE) {
             CS_TRY(add_slot(p, holds_build_id(elf, &s) ? SLOT_BUILD_ID : SLOT_NOTE, i, i, err));
+        } else if (s.type == PT_LOAD && emptied(p, &s)) {
+            CS_TRY(add_slot(p, SLOT_EMPTIED, i, i, err));
         } else if (s.type == PT_LOAD) {
             enum slot_kind kind;
             const struct cs_elf_segment last =
@@ -137,8 +150,8 @@ static bool breaks_segment(struct planner *p, const struct cs_cut_hole *h, bool 
         const struct cs_elf_segment s = cs_elf_segment(&p->cut->elf, i);
         const bool meets = s.filesz > 0 && s.off < h->b && h->a < file_end(&s);
         const bool whole = h->a <= s.off && h->b >= file_end(&s);
-        const bool read_only_bss = s.memsz > s.filesz && !(s.flags & PF_W);
-        if (meets && (s.type != PT_LOAD || whole || read_only_bss)) {
+        const bool bss = s.memsz > s.filesz;
+        if (meets && (s.type != PT_LOAD || (bss && (whole || !(s.flags & PF_W))))) {
             cs_cut_reason(p->cut, "program header %u does not allow it", i);
             return true;
         }
@@ -169,25 +182,40 @@ static enum cs_code classify_holes(struct planner *p, struct cs_err *err) {
     return CS_OK;
 }
 
-static void take_slots(struct planner *p) {
-    struct cs_elfcut_work *w = p->cut->work;
+static void take_slot(struct planner *p, const struct slot *s) {
     struct cs_elfcut_result *r = &p->cut->result;
+    const bool merge = s->kind == SLOT_SAME_RIGHTS || s->kind == SLOT_HEADERS;
+    p->into[s->index] = merge ? p->into[s->into] : UINT32_MAX;
+    r->merged_loads += merge;
+    r->dropped_notes += s->kind == SLOT_NOTE || s->kind == SLOT_BUILD_ID;
+    r->build_id_hidden = r->build_id_hidden || s->kind == SLOT_BUILD_ID;
+}
+
+// Hands out the slots: to relocated sections first, which cannot do without, then to the largest
+// holes; the other holes stay.
+static enum cs_code take_slots(struct planner *p, bool tail, struct cs_err *err) {
+    struct cs_elfcut_work *w = p->cut->work;
+    size_t next = 0;
+    if (tail) {
+        if (p->slots.count == 0) {
+            return cs_fail(err, CS_CONFLICT,
+                           "new containers need more room, and no program header can be spared "
+                           "for a segment of their own");
+        }
+        take_slot(p, &p->slots.ptr[next++]);
+    }
     if (p->inner.count > 1) {
         qsort_r(p->inner.ptr, p->inner.count, sizeof *p->inner.ptr, larger_first, w);
     }
     for (size_t i = 0; i < p->inner.count; i++) {
-        if (i >= p->slots.count) {
+        if (next < p->slots.count) {
+            take_slot(p, &p->slots.ptr[next++]);
+        } else {
             w->holes.ptr[p->inner.ptr[i]].removed = 0;
             cs_cut_reason(p->cut, "no program header can be spared for a further segment");
-            continue;
         }
-        const struct slot *s = &p->slots.ptr[i];
-        const bool merge = s->kind == SLOT_SAME_RIGHTS || s->kind == SLOT_HEADERS;
-        p->into[s->index] = merge ? p->into[s->into] : UINT32_MAX;
-        r->merged_loads += merge;
-        r->dropped_notes += s->kind == SLOT_NOTE || s->kind == SLOT_BUILD_ID;
-        r->build_id_hidden = r->build_id_hidden || s->kind == SLOT_BUILD_ID;
     }
+    return CS_OK;
 }
 
 static enum cs_code add_phdr(struct planner *p, const struct cs_elf_segment *s,
@@ -231,12 +259,27 @@ static enum cs_code split_load(struct planner *p, const struct cs_elf_segment *s
     if (from < end) {
         const struct cs_elf_segment t = part(s, from, end, true);
         CS_TRY(add_phdr(p, &t, err));
+    } else if (emptied(p, s)) {
+        const struct cs_elf_segment none = {.type = PT_NULL};  // its slot was not needed
+        CS_TRY(add_phdr(p, &none, err));
     }
     return CS_OK;
 }
 
-static enum cs_code build_table(struct planner *p, struct cs_err *err) {
+// The last LOAD of the table as it will be: behind it comes the segment of relocated sections.
+static uint32_t last_load(const struct planner *p) {
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < p->cut->elf.phnum; i++) {
+        if (p->into[i] == i && cs_elf_segment(&p->cut->elf, i).type == PT_LOAD) {
+            last = i;
+        }
+    }
+    return last;
+}
+
+static enum cs_code build_table(struct planner *p, bool tail, struct cs_err *err) {
     const struct cs_elf *elf = &p->cut->elf;
+    const uint32_t last = tail ? last_load(p) : UINT32_MAX;
     for (uint32_t i = 0; i < elf->phnum; i++) {
         struct cs_elf_segment s = cs_elf_segment(elf, i);
         if (p->into[i] != i) {
@@ -251,6 +294,11 @@ static enum cs_code build_table(struct planner *p, struct cs_err *err) {
             }
         }
         CS_TRY(s.type == PT_LOAD && s.filesz > 0 ? split_load(p, &s, err) : add_phdr(p, &s, err));
+        if (i == last) {
+            const struct cs_elf_segment own = {.type = PT_LOAD, .flags = PF_R};
+            CS_TRY(add_phdr(p, &own, err));
+            p->cut->work->phdrs.ptr[p->cut->work->phdrs.count - 1].added = true;
+        }
     }
     if (p->cut->work->phdrs.count != elf->phnum) {
         return cs_fail(err, CS_INTERNAL, "%zu program headers planned, want %u",
@@ -269,12 +317,14 @@ enum cs_code cs_cut_plan_segments(struct cs_elfcut *cut, struct cs_err *err) {
     for (uint32_t i = 0; i < count; i++) {
         p.into[i] = i;
     }
+    bool tail = false;
+    for (size_t i = 0; i < cut->sections.count; i++) {
+        tail = tail || cut->sections.ptr[i].relocated;
+    }
     enum cs_code code = classify_holes(&p, err);
     code = code == CS_OK ? find_slots(&p, err) : code;
-    if (code == CS_OK) {
-        take_slots(&p);
-        code = build_table(&p, err);
-    }
+    code = code == CS_OK ? take_slots(&p, tail, err) : code;
+    code = code == CS_OK ? build_table(&p, tail, err) : code;
     cs_vec_fini(&p.slots);
     cs_vec_fini(&p.cuts);
     cs_vec_fini(&p.inner);

@@ -137,6 +137,21 @@ static uint64_t wanted_bytes(const struct cs_elfcut *cut, const struct cs_elfcut
     return sum;
 }
 
+// Everything in a row at a place that is chosen later; false when something must stay.
+static bool relocate(struct cs_elfcut *cut, struct cs_elfcut_section *d) {
+    uint64_t at = 0;
+    for (uint32_t i = d->first; i < d->first + d->count; i++) {
+        struct cs_elfcut_block *b = &cut->blocks.ptr[i];
+        if (cs_cut_fixed(b)) {
+            return false;
+        }
+        b->at = at;
+        at += cs_cut_block_bytes(b);
+    }
+    d->relocated = true;
+    return true;
+}
+
 enum cs_code cs_cut_place(struct cs_elfcut *cut, struct cs_err *err) {
     for (size_t i = 0; i < cut->sections.count; i++) {
         struct cs_elfcut_section *d = &cut->sections.ptr[i];
@@ -153,10 +168,11 @@ enum cs_code cs_cut_place(struct cs_elfcut *cut, struct cs_err *err) {
             restore(cut, d);
             fits = pack_low(cut, d);
         }
-        if (!fits) {
+        if (!fits && !relocate(cut, d)) {
             restore(cut, d);
             return cs_fail_at(err, CS_CONFLICT, d->off,
-                              "new containers need %llu bytes, their section has %llu",
+                              "new containers need %llu bytes, their section has %llu, and one "
+                              "of them cannot move",
                               (unsigned long long)wanted_bytes(cut, d),
                               (unsigned long long)d->size);
         }

@@ -55,14 +55,16 @@ static enum cs_code check_sections(const struct proof *p) {
         const struct cs_elf_section a = cs_elf_section(p->old, i);
         const struct cs_elf_section b = cs_elf_section(&p->now, i);
         const struct cs_elfcut_section *d = cs_cut_section_of(p->cut, i);
-        uint64_t start = 0;
-        uint64_t size = a.size;
-        if (d && d->changed) {
-            start = d->new_start;
-            size = d->new_size;
+        const bool changed = d && d->changed;
+        const uint64_t start = changed ? d->new_start : 0;
+        const uint64_t size = changed ? d->new_size : a.size;
+        uint64_t addr = a.addr + start;
+        uint64_t off = a.type == SHT_NULL ? a.off : cs_cut_map(p->cut->work, a.off + start);
+        if (changed && d->relocated) {
+            addr = d->new_addr;
+            off = d->new_off;
         }
-        const uint64_t off = a.type == SHT_NULL ? a.off : cs_cut_map(p->cut->work, a.off + start);
-        if (!same_section(&a, &b) || b.addr != a.addr + start || b.off != off || b.size != size) {
+        if (!same_section(&a, &b) || b.addr != addr || b.off != off || b.size != size) {
             return doubt(p, p->now.shoff + (uint64_t)i * sizeof(Elf64_Shdr), "section header");
         }
         struct cs_view content;
@@ -188,9 +190,10 @@ static enum cs_code check_planned(const struct proof *p) {
         const struct cs_elf_segment a = w->phdrs.ptr[i].seg;
         const struct cs_elf_segment b = cs_elf_segment(&p->now, i);
         const uint64_t align = w->phdrs.ptr[i].lowered ? w->page : a.align;
+        const uint64_t off = w->phdrs.ptr[i].added ? a.off : cs_cut_map(w, a.off);
         if (a.type != b.type || a.flags != b.flags || a.vaddr != b.vaddr || a.paddr != b.paddr ||
             a.filesz != b.filesz || a.memsz != b.memsz || b.align != align ||
-            b.off != cs_cut_map(w, a.off)) {
+            b.off != off) {
             return doubt(p, p->now.phoff, "a program header is not the planned one");
         }
     }
@@ -335,6 +338,25 @@ static enum cs_code check_blocks(const struct proof *p, const struct cs_elfcut_s
                                                    : doubt(p, s.off, "bytes behind containers");
 }
 
+// Relocated sections are mapped by a segment of their own, padded with zeros in the file.
+static enum cs_code check_tail(const struct proof *p) {
+    uint64_t at = cs_cut_map(p->cut->work, p->old->file.len);
+    for (size_t i = 0; i < p->cut->sections.count; i++) {
+        const struct cs_elfcut_section *d = &p->cut->sections.ptr[i];
+        if (!d->relocated) {
+            continue;
+        }
+        const struct cs_elf_segment *s = load_of(&p->now_loads, d->new_addr, d->new_size);
+        if (!s || s->filesz != s->memsz || s->flags != PF_R || d->new_off < at ||
+            s->off + (d->new_addr - s->vaddr) != d->new_off ||
+            !all_zero(cs_view_at(p->now.file, at, d->new_off - at))) {
+            return doubt(p, d->new_off, "a section at the end of the file is not mapped");
+        }
+        at = d->new_off + d->new_size;
+    }
+    return at == p->now.file.len ? CS_OK : doubt(p, at, "bytes behind the end");
+}
+
 static enum cs_code check_wrapper(const struct proof *p, const struct cs_wrapper *a,
                                   const struct cs_wrapper *b) {
     const struct cs_elfcut_work *w = p->cut->work;
@@ -356,7 +378,7 @@ static enum cs_code check_wrapper(const struct proof *p, const struct cs_wrapper
     const struct cs_elfcut_section *d = &p->cut->sections.ptr[block->section];
     const struct cs_elf_section s = cs_elf_section(&p->now, d->index);
     const uint64_t want = s.off + block->at - (d->changed ? d->new_start : 0);
-    const uint64_t address = block->at + (w->object ? 0 : d->addr);
+    const uint64_t address = block->at + cs_cut_base(p->cut, d);
     return b->container_offset == want && b->target == address
                ? CS_OK
                : doubt(p, a->offset, "a wrapper reaches another container");
@@ -382,6 +404,7 @@ static enum cs_code prove(struct proof *p) {
         CS_TRY(check_loads(p));
         CS_TRY(check_image(p));
         CS_TRY(check_other_segments(p));
+        CS_TRY(check_tail(p));
     }
     for (size_t i = 0; i < p->cut->sections.count; i++) {
         CS_TRY(check_blocks(p, &p->cut->sections.ptr[i]));

@@ -36,7 +36,8 @@ struct cs_cut_shift {
 // A program header of the new file, in original offsets.
 struct cs_cut_phdr {
     struct cs_elf_segment seg;
-    bool lowered;
+    bool lowered;  // p_align became the page size
+    bool added;    // the segment of relocated sections; `seg` is final
 };
 
 struct cs_elfcut_work {
@@ -49,6 +50,7 @@ struct cs_elfcut_work {
     CS_VEC(uint32_t) order;               // blocks by new place, section by section
     uint64_t page;                        // granularity of segments
     bool object;                          // ET_REL
+    uint64_t tail_bytes;                  // appended: relocated sections, padding included
 };
 
 enum { CS_CUT_ALIGN = 8 };
@@ -63,10 +65,14 @@ static inline const uint8_t *cs_cut_block_ptr(const struct cs_elfcut *cut,
 static inline bool cs_cut_fixed(const struct cs_elfcut_block *b) {
     return b->pin != CS_ELFCUT_MOVABLE;
 }
-// Where a block will be, in offsets of the original file.
+// Where a block will be, in offsets of the original file; not for relocated sections.
 static inline uint64_t cs_cut_block_pos(const struct cs_elfcut *cut,
                                         const struct cs_elfcut_block *b) {
     return cut->sections.ptr[b->section].off + b->at;
+}
+// The address that a block's `at` counts from; in object files the section itself.
+static inline uint64_t cs_cut_base(const struct cs_elfcut *cut, const struct cs_elfcut_section *d) {
+    return cut->work->object ? 0 : d->relocated ? d->new_addr : d->addr;
 }
 
 // The block that contains a file offset, or NULL.
@@ -83,6 +89,11 @@ enum cs_code cs_cut_fix_pointers(struct cs_elfcut *cut, struct cs_err *err) CS_M
 // elfcut_hole.c: the free ranges, and how much of each can leave the file.
 enum cs_code cs_cut_find_holes(struct cs_elfcut *cut, bool fill_only,
                                struct cs_err *err) CS_MUST_USE;
+// elfcut_tail.c: a new place for sections that need more room than they have.
+enum cs_code cs_cut_plan_tail(struct cs_elfcut *cut, struct cs_err *err) CS_MUST_USE;
+void cs_cut_emit_tail(struct cs_elfcut *cut);
+// Segment of the relocated sections; false when there are none.
+bool cs_cut_tail_segment(const struct cs_elfcut *cut, struct cs_elf_segment *out);
 // elfcut_load.c: program headers for the holes; gives up holes for which there is no slot.
 enum cs_code cs_cut_plan_segments(struct cs_elfcut *cut, struct cs_err *err) CS_MUST_USE;
 // elfcut_emit.c: how offsets move, once the holes are settled.

@@ -13,11 +13,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t empty[CS_FATBIN_HEADER_BYTES] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16};
 
+// A container that needs more room than any in the corpus.
+static const uint8_t large[CS_FATBIN_HEADER_BYTES + 0x4000] = {0x50, 0xed, 0x55, 0xba, 1,
+                                                               0,    16,   0,    0,    0x40};
+
 static void request(struct cs_elfcut *cut) {
+    const bool grow = cut->elf.file.len % 8 == 3;
     for (size_t i = 0; i < cut->blocks.count; i++) {
         struct cs_elfcut_block *b = &cut->blocks.ptr[i];
         if (b->pin < CS_ELFCUT_INSIDE && i % 3 != 1) {
-            cs_elfcut_replace(cut, b, cs_view_of(empty, sizeof empty));
+            cs_elfcut_replace(cut, b, grow && i < 4 ? cs_view_of(large, sizeof large)
+                                                    : cs_view_of(empty, sizeof empty));
         }
     }
 }
