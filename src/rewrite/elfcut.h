@@ -10,8 +10,8 @@
 // Method (docs/format/elf-subset.md): containers are packed inside their section; pointers to them
 // are fixed wherever they are kept; whole pages that became free are taken out of the file by
 // splitting the LOAD segment around them, all addresses staying as they were.  The program header
-// table stays where it is: a slot for the new segment comes from merging two LOADs or from a PT_NOTE.
-// Where that cannot be done the free bytes become zeros, and the result says why.
+// table stays where it is: a slot for the new segment comes from merging two LOADs or from a
+// PT_NOTE.  Where that cannot be done the free bytes become zeros, and the result says why.
 // Containers that need more room than their section has move, all of them, into a new segment at
 // the end of the file, and their old place is cut out like any other hole.
 // Object files: the section shrinks or grows, and what follows moves.

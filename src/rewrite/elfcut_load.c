@@ -12,7 +12,15 @@
 #include "base/num.h"
 #include "rewrite/elfcut_work.h"
 
-enum slot_kind { SLOT_EMPTIED, SLOT_NULL, SLOT_SAME_RIGHTS, SLOT_HEADERS, SLOT_NOTE, SLOT_BUILD_ID };
+// In order of price.
+enum slot_kind {
+    SLOT_EMPTIED,
+    SLOT_NULL,
+    SLOT_SAME_RIGHTS,
+    SLOT_HEADERS,
+    SLOT_NOTE,
+    SLOT_BUILD_ID,
+};
 
 // A program header that can be given up.
 struct slot {

@@ -1,5 +1,5 @@
-// Elfcut, growth: sections whose new containers need more room (concatenated entries split back into
-// plain ones) move to the end of the file, into one read-only segment behind all others.
+// Elfcut, growth: sections whose new containers need more room (concatenated entries split back
+// into plain ones) move to the end of the file, into one read-only segment behind all others.
 //
 // Their addresses lie behind the last address of the image, as patchelf's additions do; only
 // wrappers know a movable container's address, and those are rewritten anyway.  The old place is a
