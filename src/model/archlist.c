@@ -123,7 +123,7 @@ int32_t cs_arch_row_index(struct cs_target t) {
     return row ? (int32_t)(row - rows) : -1;
 }
 
-bool cs_arch_pair_ok(struct cs_target virt, struct cs_target real) {
+bool cs_arch_pair_ok(struct cs_target virt, struct cs_target real, uint16_t toolkit_x10) {
     if (real.is_ptx) {
         return real.arch == virt.arch && real.suffix == virt.suffix;
     }
@@ -132,8 +132,12 @@ bool cs_arch_pair_ok(struct cs_target virt, struct cs_target real) {
         case 'f':
             return cs_family_has(virt.arch, cs_target_device(real)) == CS_TRI_YES &&
                    (virt.arch == 101) == (real.arch == 101);
-        default: return real.arch >= virt.arch;
+        default: break;
     }
+    // nvcc 13.0 makes an `f` target of a number of its own major alone, 13.5 of any lower one.
+    const bool own_major = real.arch / 10 == virt.arch / 10;
+    const bool old = toolkit_x10 != 0 && toolkit_x10 <= 130;
+    return real.arch >= virt.arch && (real.suffix != 'f' || own_major || !old);
 }
 
 enum cs_code cs_archlist_merge(const struct cs_archlist *src, struct cs_archlist *dst,
@@ -181,6 +185,25 @@ static int compare_entries(const void *x, const void *y) {
         return virt;
     }
     return (int)b->sass - (int)a->sass;
+}
+
+int32_t cs_arch_family_clash(const struct cs_archlist *list) {
+    bool seen[CS_ARCH_ROWS_MAX][2] = {{false}};  // from another compute_NN, from a family
+    for (size_t i = 0; i < list->entries.count; i++) {
+        const struct cs_arch_entry *e = &list->entries.ptr[i];
+        // sm_N and sm_Nf count as one here, sm_Na as another.
+        const struct cs_target code = {e->real.arch, e->real.suffix == 'a' ? 'a' : '\0', false};
+        const bool family = e->virt.suffix == 'f';
+        const int32_t row = cs_arch_row_index(code);
+        if (!e->sass || row < 0) {
+            continue;
+        }
+        seen[row][family] = true;
+        if (seen[row][!family]) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
 }
 
 void cs_archlist_sort(struct cs_archlist *list) {
@@ -345,6 +368,13 @@ enum cs_code cs_archlist_for_toolkit(struct cs_archlist *list, uint16_t toolkit_
             cs_arch_toolkit_text(*bad, toolkit_x10, why, sizeof why);
             return cs_fail(err, CS_UNSUPPORTED, "CUDA %u.%u does not build %s: %s",
                            toolkit_x10 / 10u, toolkit_x10 % 10u, name, why);
+        }
+        if (!cs_arch_pair_ok(e->virt, e->real, toolkit_x10)) {
+            char real[CS_TARGET_TEXT_BYTES], virt[CS_TARGET_TEXT_BYTES];
+            cs_target_text(e->real, real);
+            cs_target_text(e->virt, virt);
+            return cs_fail(err, CS_UNSUPPORTED, "CUDA %u.%u does not make %s from %s",
+                           toolkit_x10 / 10u, toolkit_x10 % 10u, real, virt);
         }
     }
     return CS_OK;

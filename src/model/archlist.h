@@ -157,8 +157,10 @@ enum cs_flag_style { CS_FLAGS_TORCH, CS_FLAGS_CMAKE, CS_FLAGS_VLLM };
 enum cs_code cs_archlist_flags(const struct cs_archlist *list, enum cs_flag_style style,
                                struct cs_buf *out, struct cs_err *err) CS_MUST_USE;
 
-// Does nvcc compile `virt` (compute_NN) into `real` (sm_NN, or compute_NN)?  Measured, nvcc 13.0.
-bool cs_arch_pair_ok(struct cs_target virt, struct cs_target real);
+// Does nvcc compile `virt` (compute_NN) into `real` (sm_NN, or compute_NN)?  The whole matrix was
+// asked of nvcc 13.0 and 13.5, and of ptxas where nvcc lets pass what ptxas refuses.
+// toolkit_x10 0 = the newest.
+bool cs_arch_pair_ok(struct cs_target virt, struct cs_target real, uint16_t toolkit_x10);
 
 // Adds issues for repetitions, contradictions, targets that come back, are not declared, or are
 // shadowed.  `declared` may be NULL.

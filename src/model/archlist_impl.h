@@ -20,6 +20,12 @@ static inline bool cs_arch_entry_plain(const struct cs_arch_entry *e) {
     return e->real.arch == e->virt.arch && e->real.suffix == e->virt.suffix;
 }
 
+// nvcc refuses one sm number from a family (compute_Nf) and from another compute_NN on one command
+// line.  The entry that brings the second of the two, -1 when there is none.
+int32_t cs_arch_family_clash(const struct cs_archlist *list);
+#define CS_ARCH_CLASH_TEXT \
+    "nvcc refuses one sm number from a family (f) and from another compute_NN together"
+
 // Why a toolkit does not build a target, as a clause.
 void cs_arch_toolkit_text(struct cs_target t, uint16_t toolkit_x10, char *out, size_t out_size);
 

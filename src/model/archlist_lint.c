@@ -168,6 +168,14 @@ void cs_archlist_lint(struct cs_archlist *list, const struct cs_archlist *declar
         cs_archlist_issue(list, CS_ARCH_CONTRADICTORY, CS_ARCH_WARNING, 0, CS_STR("-arch"),
                           "-arch and -gencode: nvcc builds for both");
     }
+    const int32_t clash = cs_arch_family_clash(list);
+    if (clash >= 0) {
+        const struct cs_arch_entry *e = &list->entries.ptr[clash];
+        char name[CS_TARGET_TEXT_BYTES];
+        cs_target_text(e->real, name);
+        cs_archlist_issue(list, CS_ARCH_IMPOSSIBLE, CS_ARCH_ERROR, e->at, cs_str_from(name), "%s",
+                          CS_ARCH_CLASH_TEXT);
+    }
     lint_shadowed(list);
     cs_free(l.cells);
 }

@@ -94,7 +94,7 @@ static void read_code(struct cs_arch_reader *r, struct value v, struct cs_target
     if (!cs_arch_check(r, v.at, code, real)) {
         return;
     }
-    if (!cs_arch_pair_ok(virt, real)) {
+    if (!cs_arch_pair_ok(virt, real, r->options->toolkit_x10)) {
         char name[CS_TARGET_TEXT_BYTES], why[128];
         cs_target_text(virt, name);
         snprintf(why, sizeof why, "nvcc does not make it from %s%s", name,
@@ -357,6 +357,13 @@ void cs_arch_read_words(struct cs_arch_reader *r, const struct cs_str *words, co
     }
     if (!r->stop) {
         read_arch_and_codes(&c);
+    }
+    const int32_t clash = r->stop || r->options->collect ? -1 : cs_arch_family_clash(r->list);
+    if (clash >= 0) {
+        const struct cs_arch_entry *e = &r->list->entries.ptr[clash];
+        char name[CS_TARGET_TEXT_BYTES];
+        cs_target_text(e->real, name);
+        cs_arch_reject(r, CS_ARCH_IMPOSSIBLE, e->at, cs_str_from(name), CS_ARCH_CLASH_TEXT);
     }
     r->list->runs = run + (in_run ? 1 : 0);
     cs_vec_fini(&c.codes);

@@ -172,6 +172,12 @@ static const char *separator(enum cs_notation notation) {
 enum cs_code cs_archlist_print(const struct cs_archlist *list, enum cs_notation notation,
                                struct cs_buf *out, struct cs_err *err) {
     const char *between = "";
+    const int32_t clash = notation == CS_NOTATION_NVCC ? cs_arch_family_clash(list) : -1;
+    if (clash >= 0) {
+        char name[CS_TARGET_TEXT_BYTES];
+        cs_target_text(list->entries.ptr[clash].real, name);
+        return cannot_say(err, notation, name, CS_ARCH_CLASH_TEXT);
+    }
     if (list->special != CS_ARCH_LISTED) {
         CS_TRY(print_special(list, notation, out, err));
         between = separator(notation);

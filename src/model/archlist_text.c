@@ -242,7 +242,7 @@ static void read_torch_item(struct cs_arch_reader *r, struct cs_str item, uint32
     e.len = (uint32_t)item.len;
     if (parens) {
         e.virt = (struct cs_target){virt.arch, virt.suffix, true};
-        if (!cs_arch_pair_ok(e.virt, e.real)) {
+        if (!cs_arch_pair_ok(e.virt, e.real, r->options->toolkit_x10)) {
             cs_arch_reject(r, CS_ARCH_IMPOSSIBLE, at, item,
                            "nvcc does not compile the one into the other");
             return;

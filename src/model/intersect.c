@@ -259,6 +259,37 @@ static void serve(struct work *w, struct cs_target t, bool ptx) {
     w->x->uncovered++;
 }
 
+static void replace_result(struct work *w, struct cs_target was, struct cs_target is) {
+    for (size_t i = 0; i < w->x->steps.count; i++) {
+        struct cs_intersect_step *step = &w->x->steps.ptr[i];
+        if (cs_target_eq(step->result, was)) {
+            step->result = is;
+        }
+    }
+}
+
+// nvcc refuses SASS of N and of Nf on one command line.  Both serve the same chips; plain stays
+// where its PTX is wanted, since that serves later ones too.
+static void resolve_clashes(struct work *w) {
+    for (uint32_t f = 0; f < w->count; f++) {
+        const struct cs_target family = target_at(w, f);
+        const int32_t plain = cs_arch_row_index((struct cs_target){family.arch, 0, false});
+        if (family.suffix != 'f' || plain < 0 || !w->result.has[f] || !w->result.has[plain]) {
+            continue;
+        }
+        const bool keep_plain = w->result.ptx[plain];
+        const uint32_t kept = keep_plain ? (uint32_t)plain : f;
+        const uint32_t gone = keep_plain ? f : (uint32_t)plain;
+        char kept_text[CS_TARGET_TEXT_BYTES], gone_text[CS_TARGET_TEXT_BYTES];
+        cs_target_dotted(target_at(w, kept), kept_text);
+        cs_target_dotted(target_at(w, gone), gone_text);
+        w->result.has[gone] = w->result.ptx[gone] = false;
+        w->used_sass[kept] |= w->used_sass[gone];
+        replace_result(w, target_at(w, gone), target_at(w, kept));
+        note(w, "nvcc refuses %s beside %s: %s serves for both", gone_text, kept_text, kept_text);
+    }
+}
+
 // PTX that the wanted list added to one target serves later ones too.
 static void serve_by_added_ptx(struct work *w) {
     for (size_t i = 0; i < w->x->steps.count; i++) {
@@ -367,6 +398,7 @@ enum cs_code cs_intersect(const struct cs_archlist *source, const struct cs_arch
             serve(&w, target_at(&w, i), w.target.ptx[i]);
         }
     }
+    resolve_clashes(&w);
     serve_by_added_ptx(&w);
     for (size_t i = 0; i < x->steps.count; i++) {
         note_step(&w, &x->steps.ptr[i]);

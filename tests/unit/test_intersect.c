@@ -84,6 +84,12 @@ static void test_table(void **state) {
         {"9.0+PTX", "9.0a", "9.0a+PTX", 0, "PTX of 9.0a serves that chip alone"},
         {"9.0", "9.0a;9.0", "9.0;9.0a", 0, NULL},
         {"10.0", "10.0f", "10.0f", 0, NULL},
+        // nvcc refuses the two together
+        {"10.0", "10.0;10.0f;10.3", "10.0f", 0,
+         "nvcc refuses 10.0 beside 10.0f: 10.0f serves for both"},
+        {"10.0+PTX", "10.0f;12.0", "10.0+PTX", 0,
+         "nvcc refuses 10.0f beside 10.0: 10.0 serves for both"},
+        {"10.0;10.0f", "10.0;10.0f", "10.0f", 0, NULL},
         {"10.0f", "10.0a", "10.0f", 0, "10.0a is built as 10.0f"},
         {"10.0a", "10.0f", "10.0a", 1,
          "10.0f is covered on its own chip alone: 10.0a serves no other of the family"},
@@ -289,6 +295,13 @@ static void test_properties(void **state) {
         for (size_t i = 1; i < x.result.entries.count; i++) {
             assert_true(
                 cs_target_cmp(x.result.entries.ptr[i - 1].real, x.result.entries.ptr[i].real) < 0);
+        }
+        for (size_t i = 0; i < x.result.entries.count; i++) {  // what nvcc refuses is not built
+            const struct cs_target e = x.result.entries.ptr[i].real;
+            for (size_t k = 0; e.suffix == 'f' && k < x.result.entries.count; k++) {
+                const struct cs_target other = x.result.entries.ptr[k].real;
+                assert_false(other.arch == e.arch && other.suffix == 0);
+            }
         }
         one_name(&s);
         one_name(&x.result);
