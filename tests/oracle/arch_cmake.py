@@ -81,7 +81,9 @@ def check_wrong(report, cuslim, cmake, nvcc):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
             (path / "CMakeLists.txt").write_text(
-                f'cmake_minimum_required(VERSION 3.18)\nset(CMAKE_CUDA_ARCHITECTURES "{case}")\nproject(p LANGUAGES CUDA)\n')
+                "cmake_minimum_required(VERSION 3.18)\n"
+                f'set(CMAKE_CUDA_ARCHITECTURES "{case}")\nproject(p LANGUAGES CUDA)\n'
+            )
             args = [cmake, "-S", path, "-B", path / "b", "-G", "Unix Makefiles", f"-DCMAKE_CUDA_COMPILER={nvcc}"]
             refused = subprocess.run(args, capture_output=True).returncode != 0
         report.equal(f"wrong list {case}", "refused", code != 0, refused)

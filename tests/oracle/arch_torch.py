@@ -45,7 +45,7 @@ def lists(count, seed):
             elif kind < 0.12 + (0.08 if i % 2 else 0):
                 words.append(rng.choice(WRONG))
             else:
-                number = rng.choice(arch_lists.NUMBERS) if i % 4 == 0 else rng.choice(["75", "80", "86", "90", "90a", "120"])
+                number = rng.choice(arch_lists.NUMBERS if i % 4 == 0 else ["75", "80", "86", "90", "90a", "120"])
                 words.append(arch_lists.dotted(number) + ("+PTX" if rng.random() < 0.25 else ""))
         out.append("".join(w + rng.choice(";; ") for w in words)[:-1] or "8.0")
     return out

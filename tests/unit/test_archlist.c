@@ -123,8 +123,8 @@ static void test_convert(void **state) {
          "\"native\" cannot be said in nvcc notation: it depends on the toolkit or the machine; "
          "expand it first"},
         {T, "10.0;10.0f", N,
-         "sm_100f cannot be said in nvcc notation: nvcc refuses one sm number from a family (f) and "
-         "from another compute_NN together"},
+         "sm_100f cannot be said in nvcc notation: nvcc refuses one sm number from a family (f) "
+         "and from another compute_NN together"},
         {C, "OFF", N, "\"OFF\" cannot be said in nvcc notation: it asks for no flags at all"},
     };
     check_conversions(rows, COUNT(rows));
