@@ -102,8 +102,10 @@ static uint32_t shifted(uint32_t index, uint32_t by) {
     return index == CS_NONE ? CS_NONE : index + by;
 }
 
-static uint32_t section_id(struct cs_inventory *inv, const struct cs_scan *s, uint32_t section) {
-    return cs_intern_add(&inv->names, cs_intern_text(&s->sections, section));
+// Replaces a scan's section id by the inventory's; false when out of memory.
+static bool take_section(struct cs_inventory *inv, const struct cs_scan *s, uint32_t *section) {
+    *section = cs_intern_add(&inv->names, cs_intern_text(&s->sections, *section));
+    return *section != CS_INTERN_NONE;
 }
 
 static bool merge_leaf(struct cs_inventory *inv, struct cs_leaf leaf, const struct shift *by) {
@@ -191,7 +193,9 @@ static bool merge_images(struct cs_inventory *inv, struct cs_scan *s, const stru
         *image = s->images.ptr[i];
         image->member += by->member;
         image->container = shifted(image->container, by->container);
-        image->section = section_id(inv, s, image->section);
+        if (!take_section(inv, s, &image->section)) {
+            return false;
+        }
         if (!image->problem.ptr) {
             image->problem = CS_STR("");
         }
@@ -247,7 +251,9 @@ static bool merge_all(struct cs_inventory *inv, struct cs_scan *s, const struct 
         }
         *c = s->containers.ptr[i];
         c->member += by->member;
-        c->section = section_id(inv, s, c->section);
+        if (!take_section(inv, s, &c->section)) {
+            return false;
+        }
         c->first_image += by->image;
         if (!c->source.ptr) {
             c->source = CS_STR("");
@@ -255,8 +261,7 @@ static bool merge_all(struct cs_inventory *inv, struct cs_scan *s, const struct 
     }
     for (size_t i = 0; i < s->leaves.count; i++) {
         struct cs_leaf leaf = s->leaves.ptr[i];
-        leaf.section = section_id(inv, s, leaf.section);
-        if (!merge_leaf(inv, leaf, by)) {
+        if (!take_section(inv, s, &leaf.section) || !merge_leaf(inv, leaf, by)) {
             return false;
         }
     }

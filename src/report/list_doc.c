@@ -2,11 +2,12 @@
 //
 // For each member a table of its images and, with kernels, one of those: numbers first, the source
 // or kernel name last.
+#include "base/limits.h"
 #include "base/size.h"
 #include "report/clean.h"
 #include "report/list.h"
 
-enum { TITLE_BYTES = 4096 };
+enum { TITLE_BYTES = 8 * CS_MAX_PATH_BYTES };  // a cleaned byte takes at most 8
 
 static const struct cs_col image_cols[] = {
     {CS_COL_OFFSET, "offset", "offset"},  {CS_COL_COUNT, "container", "container"},
@@ -121,6 +122,9 @@ static const char *member_title(struct cs_doc *d, const struct cs_listing *l,
     cs_size_text(m->file_bytes, size);
     cs_buf_init(&clean, TITLE_BYTES);
     cs_clean(&clean, m->path);
+    if (clean.failed != CS_OK) {
+        d->failed = clean.failed;
+    }
     const struct cs_str title = cs_doc_printf(
         d, "%s (%s, %u container%s, %llu image%s, %s)", clean.ptr ? clean.ptr : "",
         cs_file_kind_name(m->kind), m->container_count, m->container_count == 1 ? "" : "s",

@@ -503,6 +503,67 @@ static void test_changed(void **state) {
     cs_buf_fini(&c90);
 }
 
+// Any allocation may fail: an error, nothing leaked, no half-written file.
+static int countdown;
+static int fail_at_zero(void) { return countdown-- == 0; }
+
+static enum cs_code list_and_extract(const char *dir, struct cs_buf *text) {
+    const struct cs_inventory_options options = {.depth = CS_DEPTH_KERNELS};
+    const struct cs_list_options how = {.kernels = true};
+    const struct cs_extract_options extraction = {.dir = dir, .force = true};
+    struct listed l = {0};
+    struct cs_extracted done = {0};
+    struct cs_err err = {0};
+    cs_inventory_init(&l.inv);
+    enum cs_code code = cs_inventory_add(&l.inv, in_folder("memory.fatbin"), &options, NULL, &err);
+    if (code == CS_OK) {
+        code = cs_listing_make(&l.inv, &how, NULL, &l.listing, &err);
+    }
+    if (code == CS_OK) {
+        code = cs_list_extract(&l.listing, &extraction, &done, &err);
+    }
+    if (code == CS_OK) {
+        const struct cs_list_view view = {.listing = &l.listing, .files = done.names};
+        const struct cs_render render = {.format = CS_REPORT_TEXT};
+        struct cs_doc doc;
+        cs_doc_init(&doc, NULL);
+        cs_list_doc(&view, &doc);
+        cs_list_flat_doc(&view, &doc);
+        code = cs_report_render(&doc, &render, text, &err);
+        cs_doc_fini(&doc);
+    }
+    cs_extracted_fini(&done);
+    drop(&l);
+    return code;
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    struct cs_buf cubin = make_cubin(90, false);
+    const struct cs_mk_entry e = {.kind = CS_FATBIN_ELF, .arch = 90, .image = cs_buf_view(&cubin),
+                                  .codec = CS_CODEC_LZ4};
+    const struct cs_mk_entry two[] = {e, e};
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", in_folder("memory"));
+    write_container("memory.fatbin", two, 2);
+    for (int n = 0;; n++) {
+        struct cs_buf text = new_buf();
+        countdown = n;
+        cs_mem_fail_hook = fail_at_zero;
+        const enum cs_code code = list_and_extract(dir, &text);
+        cs_mem_fail_hook = NULL;
+        const bool reached = countdown < 0;
+        cs_buf_fini(&text);
+        if (!reached) {
+            assert_int_equal(code, CS_OK);
+            break;
+        }
+        assert_int_equal(code, CS_NOMEM);
+    }
+    assert_int_equal(count_files(dir), 2);
+    cs_buf_fini(&cubin);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),        cmocka_unit_test(test_name_targets),
@@ -510,7 +571,7 @@ int main(void) {
         cmocka_unit_test(test_remarks),      cmocka_unit_test(test_archive),
         cmocka_unit_test(test_bare_cubins),  cmocka_unit_test(test_bare_ptx),
         cmocka_unit_test(test_extract),      cmocka_unit_test(test_extract_link),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_changed),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
