@@ -21,7 +21,7 @@
 #include "rewrite/elfcut.h"
 
 struct wish {
-    bool empty, half, grow, fill;
+    bool empty, half, grow, fill, rdc;
     uint32_t arch;
     uint32_t seen;
     struct cs_buf bytes[1 << 16];
@@ -53,6 +53,18 @@ static void filter(struct cs_view old, uint32_t arch, struct cs_buf *out) {
     cs_put_u64((uint8_t *)out->ptr + 8, out->len - CS_FATBIN_HEADER_BYTES);
 }
 
+// The container with one more entry of an unknown kind, as a future compiler might add it.
+static void grow(struct cs_view old, struct cs_buf *out) {
+    enum { KIND = 0x7f00, EXTRA = 4096 };
+    cs_buf_add(out, old.ptr, old.len);
+    cs_buf_u16(out, KIND);
+    cs_buf_u16(out, 0x101);
+    cs_buf_u32(out, CS_FATBIN_ENTRY_BYTES);
+    cs_buf_u64(out, EXTRA - CS_FATBIN_ENTRY_BYTES);
+    cs_buf_pad(out, '\0', EXTRA - 16);
+    cs_put_u64((uint8_t *)out->ptr + 8, out->len - CS_FATBIN_HEADER_BYTES);
+}
+
 static void request(void *ctx, struct cs_elfcut *cut) {
     struct wish *w = ctx;
     for (size_t i = 0; i < cut->blocks.count && w->used < 1 << 16; i++) {
@@ -64,12 +76,13 @@ static void request(void *ctx, struct cs_elfcut *cut) {
         const struct cs_view old = cs_view_at(cut->elf.file, b->off, b->bytes);
         struct cs_buf *out = &w->bytes[w->used++];
         cs_buf_init(out, SIZE_MAX);
-        if (w->arch) {
+        if (w->arch && !(w->rdc && cut->sections.ptr[b->section].relocatable)) {
             filter(old, w->arch, out);
+        } else if (w->grow) {
+            grow(old, out);
         } else {
-            cs_buf_add(out, old.ptr, w->grow ? old.len : CS_FATBIN_HEADER_BYTES);
-            cs_buf_pad(out, '\0', w->grow ? 4096 : 0);
-            cs_put_u64((uint8_t *)out->ptr + 8, out->len - CS_FATBIN_HEADER_BYTES);
+            cs_buf_add(out, old.ptr, CS_FATBIN_HEADER_BYTES);
+            cs_put_u64((uint8_t *)out->ptr + 8, 0);
         }
         cs_elfcut_replace(cut, b, cs_buf_view(out));
     }
@@ -170,6 +183,7 @@ int main(int argc, char **argv) {
     }
     const char *mode = argv[3];
     w->fill = strstr(mode, "+fill") != NULL;
+    w->rdc = strstr(mode, "+rdc") != NULL;
     w->half = strncmp(mode, "half", 4) == 0;
     w->empty = w->half || strncmp(mode, "empty", 5) == 0;
     w->grow = strncmp(mode, "grow", 4) == 0;
