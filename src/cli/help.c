@@ -31,7 +31,16 @@ static void wrap(struct cs_buf *out, const char *text, size_t used, size_t colum
     cs_buf_addc(out, '\n');
 }
 
-static void put_option(struct cs_buf *out, const struct cs_opt *o, uint32_t width) {
+// What an option does for this command (NULL: for commands in general).
+static const char *help_of(const struct cs_cmd *cmd, const struct cs_opt *o) {
+    if (cmd && (cmd->flags & CS_CMD_ARTEFACT) && strcmp(o->name, "output") == 0) {
+        return "Write the new file to FILE. The report goes to standard output.";
+    }
+    return o->help;
+}
+
+static void put_option(struct cs_buf *out, const struct cs_cmd *cmd, const struct cs_opt *o,
+                       uint32_t width) {
     const size_t start = out->len;
     if (o->letter) {
         cs_buf_printf(out, "  -%c, --", o->letter);
@@ -42,18 +51,18 @@ static void put_option(struct cs_buf *out, const struct cs_opt *o, uint32_t widt
     if (cs_opt_takes_value(o->type)) {
         cs_buf_printf(out, "=%s", o->metavar);
     }
-    wrap(out, o->help, out->len - start, HELP_COLUMN, width);
+    wrap(out, help_of(cmd, o), out->len - start, HELP_COLUMN, width);
 }
 
-static void put_options(struct cs_buf *out, const char *title, const struct cs_opt *opts,
-                        uint32_t width) {
+static void put_options(struct cs_buf *out, const char *title, const struct cs_cmd *cmd,
+                        const struct cs_opt *opts, uint32_t width) {
     if (!opts || opts->type == CS_OPT_END) {
         return;
     }
     cs_buf_printf(out, "\n%s:\n", title);
     for (; opts->type != CS_OPT_END; opts++) {
         if (!opts->hidden) {
-            put_option(out, opts, width);
+            put_option(out, cmd, opts, width);
         }
     }
 }
@@ -93,7 +102,7 @@ void cs_help_program(struct cs_buf *out, uint32_t width) {
             }
         }
     }
-    put_options(out, "Options of every command", cs_common_opts, width);
+    put_options(out, "Options of every command", NULL, cs_common_opts, width);
     cs_buf_adds(out, "\nOther:\n");
     cs_buf_adds(out, "      --version             Print the version and stop.\n");
     cs_buf_adds(out,
@@ -125,8 +134,8 @@ void cs_help_command(struct cs_buf *out, const struct cs_cmd *cmd, const char *p
             put_name(out, *s, width);
         }
     }
-    put_options(out, "Options", cmd->opts, width);
-    put_options(out, "Options of every command", cs_common_opts, width);
+    put_options(out, "Options", cmd, cmd->opts, width);
+    put_options(out, "Options of every command", cmd, cs_common_opts, width);
     put_examples(out, cmd->examples, width);
 }
 
@@ -157,8 +166,9 @@ static void json_text(struct cs_json *j, const char *key, const char *z) {
     }
 }
 
-static void json_options(struct cs_json *j, const struct cs_opt *o) {
-    cs_json_key(j, "options");
+static void json_options(struct cs_json *j, const char *key, const struct cs_cmd *cmd,
+                         const struct cs_opt *o) {
+    cs_json_key(j, key);
     cs_json_array(j);
     for (; o && o->type != CS_OPT_END; o++) {
         if (o->hidden) {
@@ -171,7 +181,7 @@ static void json_options(struct cs_json *j, const struct cs_opt *o) {
         cs_json_kbool(j, "one_dash", o->one_dash);
         cs_json_kz(j, "type", type_name(o->type));
         json_text(j, "metavar", o->metavar);
-        cs_json_kz(j, "help", o->help);
+        cs_json_kz(j, "help", help_of(cmd, o));
         cs_json_key(j, "choices");
         cs_json_array(j);
         for (const char *const *c = o->choices; c && *c; c++) {
@@ -198,7 +208,8 @@ static void json_commands(struct cs_json *j, const struct cs_cmd *const *command
         json_text(j, "args", c->args);
         json_text(j, "description", c->description);
         cs_json_kbool(j, "runs", c->run != NULL);
-        json_options(j, c->opts);
+        json_options(j, "options", c, c->opts);
+        json_options(j, "common_options", c, cs_common_opts);
         cs_json_key(j, "examples");
         cs_json_array(j);
         for (const struct cs_example *e = c->examples; e && e->words; e++) {
@@ -220,7 +231,7 @@ void cs_help_json(struct cs_buf *out) {
     cs_json_init(&j, out, true);
     cs_json_object(&j);
     cs_json_kz(&j, "version", CUSLIM_VERSION);
-    json_options(&j, cs_common_opts);
+    json_options(&j, "options", NULL, cs_common_opts);
     cs_json_key(&j, "commands");
     json_commands(&j, cs_commands);
     cs_json_object_end(&j);
