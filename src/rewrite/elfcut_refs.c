@@ -115,7 +115,22 @@ static bool dynamic_target(const struct cs_elfreloc_tables *t, const struct cs_e
     return true;
 }
 
+// A linked file that kept its objects' relocations (--emit-relocs, for a post-link optimiser) would
+// have to be edited in those too.
+static bool keeps_relocations(const struct cs_elf *elf) {
+    for (uint32_t i = 1; i < elf->shnum; i++) {
+        const struct cs_elf_section s = cs_elf_section(elf, i);
+        if ((s.type == SHT_RELA || s.type == SHT_REL) && !(s.flags & SHF_ALLOC) && s.size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum cs_code refer_from_dynamic(struct cs_elfcut *cut, struct cs_err *err) {
+    if (keeps_relocations(&cut->elf)) {
+        return cs_fail(err, CS_UNSUPPORTED, "linked with --emit-relocs");
+    }
     struct cs_elfreloc_tables t;
     CS_TRY(cs_elfreloc_open_dynamic(&cut->elf, &t, err));
     if (t.unknown_packing) {

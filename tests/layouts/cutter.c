@@ -1,12 +1,12 @@
 // cutter: the ELF half of slim alone, for the layout tests.
 //
-//     cutter IN OUT none|empty|half|grow|arch:NN   gives every container (half: every other) new
-//     bytes cutter IN - wrappers                         lists wrappers and what they reach
+//     cutter IN OUT MODE       gives every container new bytes
+//     cutter IN - wrappers     lists wrappers and what they reach
 //
-// "none" asks for nothing, "empty" for the 16-byte empty container, "arch:NN" keeps the images of
-// one arch; "grow" adds 4 KiB of padding entries.  Prints one line a file: how, sizes, slots,
-// reason.
-// "+fill" behind the mode keeps the file's size.
+// MODE: "none" asks for nothing, "empty" for the 16-byte empty container, "half" for that in every
+// other container, "arch:NN" keeps the images of one arch, "grow" adds an entry of 4 KiB.
+// Behind the mode, "+fill" keeps the file's size and "+rdc" empties what lies in __nv_relfatbin.
+// Prints one line a file: how, sizes, slots, reason.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
