@@ -106,12 +106,19 @@ struct cs_str cs_arena_printf(struct cs_arena *a, const char *fmt, ...) {
     return (struct cs_str){p, (size_t)n};
 }
 
+// The blocks go behind the head: it stays in use, and only the chain of `from` is walked, so that
+// absorbing many small arenas stays linear.
 void cs_arena_absorb(struct cs_arena *into, struct cs_arena *from) {
-    struct cs_arena_block **tail = &into->head;
-    while (*tail) {
-        tail = &(*tail)->next;
+    if (!into->head) {
+        into->head = from->head;
+    } else if (from->head) {
+        struct cs_arena_block *tail = from->head;
+        while (tail->next) {
+            tail = tail->next;
+        }
+        tail->next = into->head->next;
+        into->head->next = from->head;
     }
-    *tail = from->head;
     into->total_bytes += from->total_bytes;
     *from = (struct cs_arena){0};
 }

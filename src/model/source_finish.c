@@ -43,6 +43,9 @@ static bool is_link(const struct cs_container *c) {
 }
 
 static void from_images(struct finish *f, struct cs_container *c) {
+    if (c->image_count == 0) {
+        return;  // there may be no images at all, and no array to point into
+    }
     const struct cs_image *images = f->inv->images.ptr + c->first_image;
     for (uint32_t i = 0; i < c->image_count && better(c, CS_SOURCE_IDENTIFIER); i++) {
         const struct cs_str name = trimmed(images[i].identifier);

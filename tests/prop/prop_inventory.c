@@ -8,13 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/mem.h"
+#include "build/check.h"
 #include "build/gen.h"
-#include "format/zip.h"
-#include "model/inventory.h"
 
 struct run {
     uint64_t seed;
@@ -38,42 +34,6 @@ static void expect(struct run *r, const char *what, uint64_t got, uint64_t want)
     } else {
         r->passed++;
     }
-}
-
-// The path of an anonymous file with these bytes; *fd must be closed.
-static void put_file(const struct cs_buf *b, int *fd, char path[64]) {
-    *fd = memfd_create("prop", MFD_CLOEXEC);
-    CS_ASSERT(*fd >= 0 && write(*fd, b->len ? b->ptr : "", b->len) == (ssize_t)b->len);
-    snprintf(path, 64, "/proc/self/fd/%d", *fd);
-}
-
-// What unpacking the wheel would give, by its directory.
-static uint64_t unpacked_bytes(const struct cs_buf *b) {
-    struct cs_zip z;
-    uint64_t sum = 0;
-    if (cs_zip_open(cs_buf_view(b), &z, NULL) == CS_OK) {
-        for (size_t i = 0; i < z.members.count; i++) {
-            sum += z.members.ptr[i].bytes;
-        }
-        cs_zip_close(&z);
-    }
-    return sum;
-}
-
-static void check_bytes(struct run *r, const struct cs_inventory *inv, const struct cs_buf *b) {
-    const bool zip = inv->inputs.count && inv->inputs.ptr[0].kind == CS_FILE_WHEEL;
-    uint64_t file = 0, wheel = 0;
-    for (size_t i = 0; i < inv->leaves.count; i++) {
-        const struct cs_leaf *l = &inv->leaves.ptr[i];
-        file += l->file_bytes;
-        wheel += l->wheel_bytes;
-        if (l->part >= CS_PART_COUNT || (l->kernel != CS_NONE && l->kernel >= inv->kernels.count) ||
-            (l->image != CS_NONE && l->image >= inv->images.count)) {
-            complain(r, "leaf with an index out of range", i, 0);
-        }
-    }
-    expect(r, "sum of file bytes", file, zip ? unpacked_bytes(b) : b->len);
-    expect(r, "sum of wheel bytes", wheel, zip ? b->len : 0);
 }
 
 static void check_images(struct run *r, const struct cs_inventory *inv) {
@@ -132,14 +92,6 @@ static uint64_t fingerprint(const struct cs_inventory *inv) {
     return h;
 }
 
-static enum cs_code read_file(struct cs_inventory *inv, const char *path, struct cs_pool *pool,
-                              enum cs_depth depth, struct cs_err *err) {
-    const struct cs_inventory_options options = {
-        .depth = depth, .wheel_bytes = true, .hashes = true, .sources = true};
-    cs_inventory_init(inv);
-    return cs_inventory_add(inv, path, &options, pool, err);
-}
-
 static void check_error(struct run *r, enum cs_code code, const struct cs_err *err) {
     r->refused++;
     if (code == CS_INTERNAL || code == CS_NOMEM || code == CS_USAGE || err->count == 0) {
@@ -150,40 +102,43 @@ static void check_error(struct run *r, enum cs_code code, const struct cs_err *e
     }
 }
 
-static void check_file(struct run *r, const struct cs_buf *b) {
-    int fd;
-    char path[64];
-    put_file(b, &fd, path);
-    struct cs_inventory one, more, headers;
+static void compare_readings(struct run *r, struct cs_view file, const struct cs_inventory *one) {
+    struct cs_inventory more, headers;
     struct cs_err err = {0};
-    const enum cs_code code = read_file(&one, path, r->pool[0], CS_DEPTH_KERNELS, &err);
+    expect(r, "three threads: code", cs_check_read(file, r->pool[1], CS_DEPTH_KERNELS, &more, &err),
+           CS_OK);
+    expect(r, "three threads: content", fingerprint(&more), fingerprint(one));
+    expect(r, "headers alone: code",
+           cs_check_read(file, r->pool[0], CS_DEPTH_HEADERS, &headers, &err), CS_OK);
+    expect(r, "headers alone: containers", headers.containers.count, one->containers.count);
+    if (r->damage == 0) {
+        expect(r, "headers alone: images", headers.images.count, one->images.count);
+    }
+    cs_inventory_fini(&more);
+    cs_inventory_fini(&headers);
+}
+
+static void check_file(struct run *r, const struct cs_buf *b) {
+    const struct cs_view file = cs_buf_view(b);
+    struct cs_inventory one;
+    struct cs_err err = {0};
+    const enum cs_code code = cs_check_read(file, r->pool[0], CS_DEPTH_KERNELS, &one, &err);
     if (code != CS_OK) {
         if (r->damage == 0) {
             complain(r, "a good file was refused: code", code, CS_OK);
         }
         check_error(r, code, &err);
         cs_inventory_fini(&one);
-        close(fd);
         return;
     }
-    check_bytes(r, &one, b);
+    const char *wrong = cs_check_inventory(&one, file);
+    expect(r, wrong ? wrong : "sums", wrong != NULL, 0);
     check_images(r, &one);
     if (r->damage == 0) {
         check_facts(r, &one);
     }
-    expect(r, "three threads: code", read_file(&more, path, r->pool[1], CS_DEPTH_KERNELS, &err),
-           CS_OK);
-    expect(r, "three threads: content", fingerprint(&more), fingerprint(&one));
-    expect(r, "headers alone: code", read_file(&headers, path, r->pool[0], CS_DEPTH_HEADERS, &err),
-           CS_OK);
-    expect(r, "headers alone: containers", headers.containers.count, one.containers.count);
-    if (r->damage == 0) {
-        expect(r, "headers alone: images", headers.images.count, one.images.count);
-    }
+    compare_readings(r, file, &one);
     cs_inventory_fini(&one);
-    cs_inventory_fini(&more);
-    cs_inventory_fini(&headers);
-    close(fd);
 }
 
 static uint64_t option(int argc, char **argv, const char *name, uint64_t fallback) {
