@@ -47,7 +47,7 @@ def known_difference(theirs):
     for text, reason in (
         (b"has been removed", "cuobjdump refuses old targets"),
         (b"null filename", "cuobjdump fails on a blank identifier"),
-        (b"Invalid", "cuobjdump fails on damaged data"),
+        (b"Invalid", "cuobjdump calls a cubin or container invalid"),
     ):
         if b"cuobjdump fatal" in err and text in err:
             return reason
