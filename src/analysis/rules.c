@@ -66,6 +66,17 @@ static const struct cs_rule rules[] = {
                 "that `check` can tell intent from accident.",
     },
     {
+        .id = "C105",
+        .slug = "narrower-container",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "a container serves fewer devices than most of its library",
+        .cause = "Its source was built for fewer targets, on purpose (a kernel that needs one "
+                 "chip's features) or not. Nothing was declared for it, so nobody can tell.",
+        .example = "most containers hold sm_80 and sm_90; that of fp8.cu holds sm_90a alone",
+        .cure = "Declare what the source promises ([[tool.cuslim.source]] in the configuration), "
+                "or judge with --strict to make it an error.",
+    },
+    {
         .id = "F201",
         .slug = "ptx-newer-than-driver",
         .severity = CS_SEVERITY_ERROR,
@@ -100,6 +111,17 @@ static const struct cs_rule rules[] = {
         .example = "kind 0x100 with six parts, sm_75 to sm_90a",
         .cure = "`cuslim slim --split-concatenated` makes plain entries of the parts; or promise "
                 "a driver that reads them.",
+    },
+    {
+        .id = "F204",
+        .slug = "cold-jit",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "the first start on a device compiles kernels from PTX",
+        .cause = "No SASS in the container runs on the device, so the driver compiles the PTX and "
+                 "keeps the result in its cache. What does not fit there is compiled again at "
+                 "every start, which users take for a hang.",
+        .example = "10.3: 2,104 kernels from 310 MiB of PTX",
+        .cure = "Ship SASS for the device, or have users raise CUDA_CACHE_MAXSIZE.",
     },
     {
         .id = "S301",
@@ -212,6 +234,26 @@ static const struct cs_rule rules[] = {
             "would be wrong, so the input counts as not judged.",
         .example = "pkg/_C.pyd is a Windows library",
         .cure = "Judge the Linux wheel of the same release.",
+    },
+    {
+        .id = "U702",
+        .slug = "unreadable",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "a file or an image in the input could not be read",
+        .cause = "It is damaged, or built in a way this program does not know. Whatever is in it "
+                 "was not judged, so the gate fails.",
+        .example = "pkg/ops.so: sm_90 of container 3: zstd frame is damaged",
+        .cure = "Build or download the file again. If other tools read it, report a bug.",
+    },
+    {
+        .id = "U703",
+        .slug = "no-device-code",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "the input holds no CUDA device code",
+        .cause = "A wheel for CPUs, or a file of another kind. There is nothing to run on a GPU, "
+                 "so no coverage gate applies; rules for wheels and ELF files still do.",
+        .example = "no CUDA device code in this wheel",
+        .cure = "None needed, unless there should be code.",
     },
     {
         .id = "A801",

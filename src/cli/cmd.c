@@ -2,6 +2,7 @@
 #include "cli/cmd.h"
 
 extern const struct cs_cmd cs_cmd_arch;
+extern const struct cs_cmd cs_cmd_check;
 extern const struct cs_cmd cs_cmd_explain;
 extern const struct cs_cmd cs_cmd_list;
 extern const struct cs_cmd cs_cmd_size;
@@ -11,6 +12,7 @@ const struct cs_cmd *const cs_commands[] = {
     &cs_cmd_size,
     &cs_cmd_slim,
     &cs_cmd_list,
+    &cs_cmd_check,
     &cs_cmd_explain,
     &cs_cmd_arch,
     NULL,

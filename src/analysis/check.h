@@ -1,0 +1,100 @@
+// Check: will it run there, is it what was promised, may it be uploaded?
+//
+// The result holds coverage (check_coverage.h), facts, and findings by the table of rules.  A gate
+// fails on what was promised only: see cs_check_options for where promises come from.
+#ifndef CS_ANALYSIS_CHECK_H
+#define CS_ANALYSIS_CHECK_H
+
+#include "analysis/check_coverage.h"
+#include "analysis/rules.h"
+#include "model/archlist.h"
+
+struct cs_check_finding {
+    const struct cs_rule *rule;
+    enum cs_severity severity;
+    struct cs_str where;    // library, or the input; may be empty
+    struct cs_str message;
+    struct cs_str advice;   // may be empty
+};
+
+// What one group of sources promises.
+struct cs_check_source {
+    const struct cs_str *files;  // globs
+    uint32_t file_count;
+    const struct cs_archlist *arch;  // NULL: these sources ship no device code
+    struct cs_str origin;            // "cuslim.toml:12"
+};
+
+struct cs_check_words {
+    const struct cs_str *items;
+    uint32_t count;
+};
+
+struct cs_check_options {
+    // The devices judged; `asked` when somebody promised them.  Otherwise they are only shown, and
+    // a device that a library does not serve at all is no finding.
+    const struct cs_device *devices;
+    uint32_t device_count;
+    bool asked;
+    const struct cs_driver *drivers;
+    uint32_t driver_count;
+    const struct cs_reach *reach;           // NULL = no routes
+    const struct cs_archlist *declared;     // NULL = nothing declared; `all` already expanded
+    const struct cs_check_source *sources;  // first match wins; these go before `declared`
+    uint32_t source_count;
+    struct cs_check_words exempt;           // globs of libraries that no coverage gate fails on
+    struct cs_check_words select, ignore;   // rules by id, slug or the beginning of an id
+    bool strict;                            // narrower containers are errors
+    bool warn_only;                         // errors become warnings
+};
+
+// What most containers of a library share.
+struct cs_check_shared {
+    uint32_t signature;
+    uint32_t unit;      // one that has it
+    uint32_t units;     // how many have it; 0 = library without units
+};
+
+struct cs_check_floor {
+    bool known;                  // some image asks for a driver
+    struct cs_driver driver;
+    enum cs_floor_cause cause;
+    uint32_t image;              // that asks for it
+    struct cs_device device;     // where it is selected
+    bool certain;
+};
+
+// What a driver compiles at the first start on a device (without a warm cache).
+struct cs_check_forecast {
+    uint64_t kernels, containers;
+    uint64_t ptx_bytes;
+    uint64_t cubin_bytes;  // estimate of what the cache must hold: size of SASS beside that PTX
+    uint64_t cache_bytes;  // of the driver's cache when CUDA_CACHE_MAXSIZE is not set
+};
+
+struct cs_check {
+    struct cs_arena arena;  // texts of findings
+    const struct cs_inventory *inv;
+    const struct cs_check_options *options;
+    struct cs_coverage coverage;
+    CS_VEC(struct cs_check_finding) findings;  // errors first, then by rule, then in input order
+    struct cs_check_shared *shared;            // by library
+    struct cs_check_floor floor;
+    struct cs_check_forecast *forecasts;       // by row of the coverage
+    uint64_t sass_images, ptx_images, other_images;
+    uint64_t errors, warnings, notes;
+    bool pass;
+    bool unsupported;  // Windows libraries and no others: nothing was judged
+    uint32_t *stamp;   // by name id, zero between uses; see cs_cover_missing
+    enum cs_code failed;
+};
+
+// `inv` (with CS_DEPTH_KERNELS) and `options` must outlive the result.
+enum cs_code cs_check_run(const struct cs_inventory *inv, const struct cs_check_options *options,
+                          struct cs_check *out, struct cs_err *err) CS_MUST_USE;
+void cs_check_fini(struct cs_check *c);
+
+// CS_USAGE, with the nearest known rule, when a word of --select or --ignore names none.
+enum cs_code cs_check_rule_words(struct cs_check_words words, struct cs_err *err) CS_MUST_USE;
+
+#endif

@@ -1,0 +1,170 @@
+// A check as JSON: docs/schema/check.json.
+#include "report/check_report.h"
+
+static void put_device(struct cs_json *j, const char *key, struct cs_device d) {
+    char text[CS_TARGET_TEXT_BYTES];
+    cs_device_text(d, text);
+    cs_json_kz(j, key, text);
+}
+
+static void put_driver(struct cs_json *j, const char *key, struct cs_driver d) {
+    char text[CS_DRIVER_TEXT_BYTES];
+    if (!cs_driver_known(d)) {
+        cs_json_knull(j, key);
+        return;
+    }
+    cs_driver_text(d, text);
+    cs_json_kz(j, key, text);
+}
+
+static void put_counts(struct cs_json *j, struct cs_cover_counts n) {
+    cs_json_ku64(j, "native", n.native);
+    cs_json_ku64(j, "same_major", n.same_major);
+    cs_json_ku64(j, "jit", n.jit);
+    cs_json_ku64(j, "none", n.none);
+}
+
+static void put_inputs(struct cs_json *j, const struct cs_inventory *inv) {
+    cs_json_key(j, "inputs");
+    cs_json_array(j);
+    for (size_t i = 0; i < inv->inputs.count; i++) {
+        cs_json_object(j);
+        cs_json_kstr(j, "path", inv->inputs.ptr[i].path);
+        cs_json_kz(j, "kind", cs_file_kind_name(inv->inputs.ptr[i].kind));
+        cs_json_ku64(j, "bytes", inv->inputs.ptr[i].bytes);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+}
+
+static void put_totals(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "totals");
+    cs_json_object(j);
+    cs_json_ku64(j, "libraries", c->coverage.libraries.count);
+    cs_json_ku64(j, "containers", c->coverage.units.count);
+    cs_json_ku64(j, "relocatable_containers", c->coverage.relocatable_containers);
+    cs_json_ku64(j, "kernels", c->coverage.kernels);
+    cs_json_ku64(j, "sass_images", c->sass_images);
+    cs_json_ku64(j, "ptx_images", c->ptx_images);
+    cs_json_ku64(j, "other_images", c->other_images);
+    cs_json_object_end(j);
+}
+
+static void put_floor(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "floor");
+    cs_json_object(j);
+    if (c->floor.known) {
+        const struct cs_image *image = &c->inv->images.ptr[c->floor.image];
+        char target[CS_TARGET_TEXT_BYTES];
+        cs_target_text(image->target, target);
+        put_driver(j, "driver", c->floor.driver);
+        cs_json_kz(j, "because", cs_floor_cause_name(c->floor.cause));
+        cs_json_kstr(j, "member", c->inv->members.ptr[image->member].path);
+        cs_json_kz(j, "image", target);
+        put_device(j, "device", c->floor.device);
+    } else {
+        cs_json_knull(j, "driver");
+        cs_json_knull(j, "because");
+    }
+    cs_json_kbool(j, "certain", c->floor.certain);
+    cs_json_object_end(j);
+}
+
+static void put_names(struct cs_json *j, const struct cs_check_view *v, uint32_t library,
+                      uint32_t row) {
+    struct cs_check_names none = {0};
+    cs_json_key(j, "names_none");
+    cs_json_array(j);
+    if (cs_check_names_listed(v->check, library, row)) {
+        if (!cs_check_names_none(v->check, library, row, &none)) {
+            j->out->failed = CS_NOMEM;
+        }
+        for (size_t i = 0; i < none.ids.count; i++) {
+            cs_json_str(j, v->names.by_id[none.ids.ptr[i]].full);
+        }
+        cs_vec_fini(&none.ids);
+    }
+    cs_json_array_end(j);
+}
+
+static void put_library(struct cs_json *j, const struct cs_check_view *v, uint32_t l, uint32_t r) {
+    const struct cs_check *c = v->check;
+    const struct cs_cover_cell *x = cs_cover_cell(&c->coverage, l, r);
+    cs_json_object(j);
+    cs_json_kstr(j, "member", c->coverage.libraries.ptr[l].path);
+    cs_json_ku64(j, "input", c->coverage.libraries.ptr[l].input);
+    cs_json_kz(j, "worst", cs_outcome_name(x->worst));
+    put_counts(j, x->kernels);
+    cs_json_ku64(j, "driver_fails", x->driver_fails);
+    put_names(j, v, l, r);
+    cs_json_object_end(j);
+}
+
+static void put_first_start(struct cs_json *j, const struct cs_check_forecast *f) {
+    cs_json_key(j, "first_start");
+    cs_json_object(j);
+    cs_json_ku64(j, "kernels", f->kernels);
+    cs_json_ku64(j, "containers", f->containers);
+    cs_json_ku64(j, "ptx_bytes", f->ptx_bytes);
+    cs_json_ku64(j, "cubin_bytes", f->cubin_bytes);
+    cs_json_ku64(j, "cache_bytes", f->cache_bytes);
+    cs_json_kbool(j, "exceeds_cache", f->cubin_bytes > f->cache_bytes);
+    cs_json_object_end(j);
+}
+
+static void put_row(struct cs_json *j, const struct cs_check_view *v, uint32_t r) {
+    const struct cs_check *c = v->check;
+    const struct cs_cover_row *row = &c->coverage.rows.ptr[r];
+    cs_json_object(j);
+    put_device(j, "device", row->device);
+    put_driver(j, "driver", row->driver);
+    put_driver(j, "promised_driver", row->promised);
+    cs_json_key(j, "kernels");
+    cs_json_object(j);
+    put_counts(j, row->kernels);
+    cs_json_object_end(j);
+    put_first_start(j, &c->forecasts[r]);
+    cs_json_key(j, "libraries");
+    cs_json_array(j);
+    for (uint32_t l = 0; l < c->coverage.libraries.count; l++) {
+        if (cs_cover_cell(&c->coverage, l, r)->loads) {
+            put_library(j, v, l, r);
+        }
+    }
+    cs_json_array_end(j);
+    cs_json_object_end(j);
+}
+
+static void put_findings(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "findings");
+    cs_json_array(j);
+    for (size_t i = 0; i < c->findings.count; i++) {
+        const struct cs_check_finding *f = &c->findings.ptr[i];
+        cs_json_object(j);
+        cs_json_kz(j, "rule", f->rule->id);
+        cs_json_kz(j, "slug", f->rule->slug);
+        cs_json_kz(j, "severity", cs_severity_name(f->severity));
+        cs_json_kstr(j, "where", f->where);
+        cs_json_kstr(j, "message", f->message);
+        cs_json_kstr(j, "advice", f->advice);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+}
+
+void cs_check_json(const void *view, struct cs_json *j) {
+    const struct cs_check_view *v = view;
+    const struct cs_check *c = v->check;
+    cs_json_kbool(j, "pass", c->pass);
+    cs_json_kbool(j, "promised", c->options->asked);
+    put_inputs(j, c->inv);
+    put_totals(j, c);
+    put_floor(j, c);
+    cs_json_key(j, "devices");
+    cs_json_array(j);
+    for (uint32_t r = 0; r < c->coverage.rows.count; r++) {
+        put_row(j, v, r);
+    }
+    cs_json_array_end(j);
+    put_findings(j, c);
+}

@@ -1,0 +1,241 @@
+// A check as a document.  JSON: check_json.c.
+#include "report/check_report.h"
+
+#include "base/mem.h"
+
+enum { NAMES_SHOWN = 10 };
+
+// ---- words -----------------------------------------------------------------------------------
+
+static struct cs_str device_text(struct cs_doc *d, struct cs_device device) {
+    char text[CS_TARGET_TEXT_BYTES];
+    cs_device_text(device, text);
+    return cs_doc_printf(d, "%s", text);
+}
+
+static struct cs_cell driver_cell(struct cs_doc *d, const struct cs_cover_row *row) {
+    char text[CS_DRIVER_TEXT_BYTES];
+    if (!cs_driver_known(row->driver)) {
+        return cs_cell_none();
+    }
+    cs_driver_text(row->driver, text);
+    return cs_cell_str(cs_doc_printf(d, "%s", text));
+}
+
+static bool same_counts(struct cs_cover_counts a, struct cs_cover_counts b) {
+    return a.native == b.native && a.same_major == b.same_major && a.jit == b.jit &&
+           a.none == b.none;
+}
+
+static void put_counts(struct cs_cell *c, struct cs_cover_counts n) {
+    c[0] = cs_cell_u64(n.native);
+    c[1] = cs_cell_u64(n.same_major);
+    c[2] = cs_cell_u64(n.jit);
+    c[3] = cs_cell_u64(n.none);
+}
+
+static struct cs_str because(struct cs_doc *d, const struct cs_check *c) {
+    const struct cs_image *image = &c->inv->images.ptr[c->floor.image];
+    const struct cs_str path = c->inv->members.ptr[image->member].path;
+    char target[CS_TARGET_TEXT_BYTES];
+    cs_target_text(image->target, target);
+    const uint32_t container =
+        image->container == CS_NONE ? 0 : c->inv->containers.ptr[image->container].index;
+    return cs_doc_printf(d, "%s of %s, container %u of %.*s",
+                         cs_floor_cause_name(c->floor.cause), target, container, (int)path.len,
+                         path.ptr);
+}
+
+// ---- tables ----------------------------------------------------------------------------------
+
+static void facts(const struct cs_check *c, struct cs_doc *d) {
+    cs_doc_fact(d, "verdict", CS_COL_TEXT,
+                cs_cell_str(c->pass ? CS_STR("pass")
+                                    : cs_doc_printf(d, "FAIL: %llu error%s",
+                                                    (unsigned long long)c->errors,
+                                                    c->errors == 1 ? "" : "s")));
+    cs_doc_fact(d, "libraries with kernels", CS_COL_COUNT,
+                cs_cell_u64(c->coverage.libraries.count));
+    cs_doc_fact(d, "containers", CS_COL_COUNT, cs_cell_u64(c->coverage.units.count));
+    cs_doc_fact(d, "kernels in them", CS_COL_COUNT, cs_cell_u64(c->coverage.kernels));
+    cs_doc_fact(d, "SASS images", CS_COL_COUNT, cs_cell_u64(c->sass_images));
+    cs_doc_fact(d, "PTX images", CS_COL_COUNT, cs_cell_u64(c->ptx_images));
+    if (c->coverage.units.count > 0) {
+        char floor[CS_DRIVER_TEXT_BYTES];
+        cs_driver_text(c->floor.driver, floor);
+        cs_doc_fact(d, "driver floor", CS_COL_TEXT,
+                    c->floor.known ? cs_cell_str(cs_doc_printf(d, "%s (%s)", floor,
+                                                               because(d, c).ptr))
+                                   : cs_cell_none());
+    }
+}
+
+// Devices that fare the same, in one row: "8.0 8.6 8.9".
+static struct cs_str same_rows(struct cs_doc *d, const struct cs_coverage *cov, uint32_t library,
+                               uint32_t row, bool *done) {
+    struct cs_str text = device_text(d, cov->rows.ptr[row].device);
+    for (uint32_t k = row + 1; k < cov->rows.count; k++) {
+        const struct cs_cover_row *x = &cov->rows.ptr[k];
+        const bool same =
+            library == CS_NONE
+                ? same_counts(x->kernels, cov->rows.ptr[row].kernels)
+                : cs_cover_cell(cov, library, k)->loads &&
+                      same_counts(cs_cover_cell(cov, library, k)->kernels,
+                                  cs_cover_cell(cov, library, row)->kernels);
+        if (!done[k] && same && cs_driver_cmp(x->driver, cov->rows.ptr[row].driver) == 0) {
+            done[k] = true;
+            text = cs_doc_printf(d, "%.*s %s", (int)text.len, text.ptr,
+                                 device_text(d, x->device).ptr);
+        }
+    }
+    return text;
+}
+
+static void devices(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[] = {
+        {CS_COL_COUNT, "native", "native"}, {CS_COL_COUNT, "same major", "same_major"},
+        {CS_COL_COUNT, "JIT", "jit"},       {CS_COL_COUNT, "none", "none"},
+        {CS_COL_FIGURE, "driver", "driver"}, {CS_COL_NAME, "devices", "devices"}};
+    const struct cs_coverage *cov = &c->coverage;
+    bool *done = cs_calloc(cov->rows.count + 1, sizeof *done);
+    struct cs_table *t = cs_doc_table(d, "Kernels by device", cols, 6);
+    for (uint32_t r = 0; done && r < cov->rows.count; r++) {
+        if (!done[r]) {
+            struct cs_cell *cell = cs_table_row(t);
+            put_counts(cell, cov->rows.ptr[r].kernels);
+            cell[4] = driver_cell(d, &cov->rows.ptr[r]);
+            cell[5] = cs_cell_str(same_rows(d, cov, CS_NONE, r, done));
+        }
+    }
+    if (!done) {
+        d->failed = CS_NOMEM;
+    }
+    cs_free(done);
+}
+
+static void library_rows(struct cs_table *t, const struct cs_coverage *cov, uint32_t l,
+                         bool *done) {
+    for (uint32_t r = 0; r < cov->rows.count; r++) {
+        done[r] = false;
+    }
+    for (uint32_t r = 0; r < cov->rows.count; r++) {
+        const struct cs_cover_cell *x = cs_cover_cell(cov, l, r);
+        if (done[r] || !x->loads) {
+            continue;
+        }
+        struct cs_cell *cell = cs_table_row(t);
+        put_counts(cell, x->kernels);
+        cell[4] = cs_cell_z(cs_outcome_name(x->worst));
+        cell[5] = cs_cell_str(same_rows(t->doc, cov, l, r, done));
+        cell[6] = cs_cell_str(cov->libraries.ptr[l].path);
+    }
+}
+
+static void libraries(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[] = {
+        {CS_COL_COUNT, "native", "native"}, {CS_COL_COUNT, "same major", "same_major"},
+        {CS_COL_COUNT, "JIT", "jit"},       {CS_COL_COUNT, "none", "none"},
+        {CS_COL_TEXT, "worst", "worst"},    {CS_COL_NAME, "devices", "devices"},
+        {CS_COL_NAME, "library", "member"}};
+    if (c->coverage.libraries.count < 2) {
+        return;
+    }
+    bool *done = cs_calloc(c->coverage.rows.count + 1, sizeof *done);
+    struct cs_table *t = cs_doc_table(d, "The same by library", cols, 7);
+    for (uint32_t l = 0; done && l < c->coverage.libraries.count; l++) {
+        library_rows(t, &c->coverage, l, done);
+    }
+    if (!done) {
+        d->failed = CS_NOMEM;
+    }
+    cs_free(done);
+}
+
+// A few kernels without code for each promised device, and how many more there are.
+static void names(const struct cs_check_view *v, struct cs_doc *d) {
+    static const struct cs_col cols[] = {{CS_COL_TEXT, "device", "device"},
+                                         {CS_COL_NAME, "library", "member"},
+                                         {CS_COL_NAME, "kernel", "kernel"}};
+    const struct cs_check *c = v->check;
+    struct cs_check_names none = {0};
+    struct cs_table *t = NULL;
+    uint64_t left = 0;
+    for (uint32_t r = 0; c->options->asked && r < c->coverage.rows.count; r++) {
+        for (uint32_t l = 0; l < c->coverage.libraries.count; l++) {
+            if (!cs_check_names_listed(c, l, r)) {
+                continue;
+            }
+            if (!cs_check_names_none(c, l, r, &none)) {
+                d->failed = CS_NOMEM;
+            }
+            t = t ? t : cs_doc_table(d, "Kernels without code", cols, 3);
+            for (size_t i = 0; i < none.ids.count; i++) {
+                if (cs_table_rows(t) >= NAMES_SHOWN) {
+                    left += none.ids.count - i;
+                    break;
+                }
+                struct cs_cell *cell = cs_table_row(t);
+                cell[0] = cs_cell_str(device_text(d, c->coverage.rows.ptr[r].device));
+                cell[1] = cs_cell_str(c->coverage.libraries.ptr[l].path);
+                cell[2] = cs_cell_str(v->names.by_id[none.ids.ptr[i]].full);
+            }
+        }
+    }
+    if (t && left) {
+        (void)cs_table_others(t, left);
+    }
+    cs_vec_fini(&none.ids);
+}
+
+static void findings(const struct cs_check *c, struct cs_doc *d) {
+    for (size_t i = 0; i < c->findings.count; i++) {
+        const struct cs_check_finding *f = &c->findings.ptr[i];
+        const struct cs_doc_finding finding = {
+            .rule = f->rule->id, .slug = f->rule->slug, .severity = f->severity,
+            .where = f->where, .message = f->message, .advice = f->advice};
+        cs_doc_finding(d, &finding);
+    }
+}
+
+void cs_check_doc(const void *view, struct cs_doc *d) {
+    const struct cs_check_view *v = view;
+    const struct cs_check *c = v->check;
+    facts(c, d);
+    if (c->coverage.units.count > 0) {
+        devices(c, d);
+        libraries(c, d);
+        names(v, d);
+    }
+    findings(c, d);
+    if (c->coverage.relocatable_containers) {
+        cs_doc_note(d,
+                    "%u container%s of relocatable code are not counted: the driver does not load "
+                    "them before they are linked",
+                    c->coverage.relocatable_containers,
+                    c->coverage.relocatable_containers == 1 ? "" : "s");
+    }
+}
+
+void cs_check_flat_doc(const void *view, struct cs_doc *d) {
+    static const struct cs_col cols[] = {
+        {CS_COL_TEXT, "device", "device"},  {CS_COL_FIGURE, "driver", "driver"},
+        {CS_COL_NAME, "library", "member"}, {CS_COL_COUNT, "native", "native"},
+        {CS_COL_COUNT, "same major", "same_major"}, {CS_COL_COUNT, "JIT", "jit"},
+        {CS_COL_COUNT, "none", "none"},     {CS_COL_TEXT, "worst", "worst"}};
+    const struct cs_check *c = ((const struct cs_check_view *)view)->check;
+    struct cs_table *t = cs_doc_table(d, NULL, cols, 8);
+    for (uint32_t r = 0; r < c->coverage.rows.count; r++) {
+        for (uint32_t l = 0; l < c->coverage.libraries.count; l++) {
+            const struct cs_cover_cell *x = cs_cover_cell(&c->coverage, l, r);
+            if (x->loads) {
+                struct cs_cell *cell = cs_table_row(t);
+                cell[0] = cs_cell_str(device_text(d, c->coverage.rows.ptr[r].device));
+                cell[1] = driver_cell(d, &c->coverage.rows.ptr[r]);
+                cell[2] = cs_cell_str(c->coverage.libraries.ptr[l].path);
+                put_counts(cell + 3, x->kernels);
+                cell[7] = cs_cell_z(cs_outcome_name(x->worst));
+            }
+        }
+    }
+    findings(c, d);
+}
