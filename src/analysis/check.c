@@ -162,16 +162,21 @@ struct cs_str cs_check_row_devices(struct cs_check *c, const bool *in, uint32_t 
     return s;
 }
 
+// Names made from kernels say "container N" themselves.
+static struct cs_str container_text(struct cs_check *c, const struct cs_container *x) {
+    if (x->source.len == 0) {
+        return cs_check_text(c, "container %u", x->index);
+    }
+    return x->source_how == CS_SOURCE_KERNELS
+               ? cs_check_text(c, "%.*s", (int)x->source.len, x->source.ptr)
+               : cs_check_text(c, "container %u (%.*s)", x->index, (int)x->source.len,
+                               x->source.ptr);
+}
+
 struct cs_str cs_check_unit_text(struct cs_check *c, uint32_t unit) {
     const struct cs_cover_unit *u = &c->coverage.units.ptr[unit];
-    if (u->container == CS_NONE) {
-        return CS_STR("the image");
-    }
-    const struct cs_container *container = &c->inv->containers.ptr[u->container];
-    return container->source.len
-               ? cs_check_text(c, "container %u (%.*s)", container->index,
-                               (int)container->source.len, container->source.ptr)
-               : cs_check_text(c, "container %u", container->index);
+    return u->container == CS_NONE ? CS_STR("the image")
+                                   : container_text(c, &c->inv->containers.ptr[u->container]);
 }
 
 struct cs_str cs_check_image_text(struct cs_check *c, uint32_t index) {
@@ -181,10 +186,8 @@ struct cs_str cs_check_image_text(struct cs_check *c, uint32_t index) {
     if (image->container == CS_NONE) {
         return cs_check_text(c, "%s", target);
     }
-    const struct cs_container *container = &c->inv->containers.ptr[image->container];
-    return cs_check_text(c, "%s of container %u%s%.*s%s", target, container->index,
-                         container->source.len ? " (" : "", (int)container->source.len,
-                         container->source.ptr, container->source.len ? ")" : "");
+    return cs_check_text(c, "%s of %s", target,
+                         container_text(c, &c->inv->containers.ptr[image->container]).ptr);
 }
 
 struct cs_str cs_check_targets_text(struct cs_check *c, uint32_t unit) {
@@ -251,7 +254,7 @@ static void judge_inputs(struct cs_check *c) {
         if (images == 0 && failed == 0) {
             cs_check_add(c, "no-device-code", input->path, CS_STR(""),
                          "no CUDA device code in this %s: there is no coverage to judge",
-                         cs_file_kind_name(input->kind));
+                         input->kind == CS_FILE_OTHER ? "file" : cs_file_kind_name(input->kind));
         }
     }
 }

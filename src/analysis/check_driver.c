@@ -127,24 +127,34 @@ static struct cs_str needs(struct cs_check *c, const struct failure *f) {
     return cs_check_text(c, "it needs %s", needed);
 }
 
+// For the highest demand: a lower one of another cause would still be met.
+static struct cs_str cure(enum cs_floor_cause cause) {
+    switch (cause) {
+    case CS_FLOOR_PTX:
+        return CS_STR("Ship SASS for these devices, build the PTX with an older toolkit, or "
+                      "promise the newer driver.");
+    case CS_FLOOR_TOOLKIT:
+        return CS_STR("Build with a toolkit of the driver's major version, or promise the newer "
+                      "driver.");
+    case CS_FLOOR_CODEC:
+        return CS_STR("cuslim slim --recompress lz4 brings the floor down without a rebuild.");
+    case CS_FLOOR_CONCAT:
+        return CS_STR("cuslim slim --split-concatenated makes plain entries of the parts.");
+    case CS_FLOOR_NONE:
+    case CS_FLOOR_CHIP: break;
+    }
+    return CS_STR("Promise the newer driver.");
+}
+
 static void report_failure(struct cs_check *c, uint32_t library, uint32_t d,
                            enum cs_select_reason reason, const struct failure *f, const bool *in) {
     const bool ptx = reason == CS_SELECT_PTX_TOO_NEW;
     char driver[CS_DRIVER_TEXT_BYTES];
     cs_driver_text(c->options->drivers[d], driver);
-    const struct cs_str advice =
-        ptx ? CS_STR("Ship SASS for these devices, build the PTX with an older toolkit, or promise "
-                     "the newer driver.")
-        : reason == CS_SELECT_TOOLKIT_TOO_NEW
-            ? CS_STR("Build with a toolkit of the driver's major version, or promise the newer "
-                     "driver.")
-        : reason == CS_SELECT_CONCAT_SKIPPED
-            ? CS_STR("cuslim slim --split-concatenated makes plain entries of the parts.")
-            : CS_STR("cuslim slim --recompress lz4 brings the floor down without a rebuild.");
     const enum cs_severity severity =
         cs_check_exempt(c, library) ? CS_SEVERITY_NOTE : CS_SEVERITY_ERROR;
     cs_check_add_as(c, ptx ? "ptx-newer-than-driver" : "floor-above-promise", severity,
-                    c->coverage.libraries.ptr[library].path, advice,
+                    c->coverage.libraries.ptr[library].path, cure(f->cause),
                     "%llu kernel%s would fail on %s under driver %s: %s (%s)",
                     (unsigned long long)f->kernels, cs_plural(f->kernels),
                     cs_check_row_devices(c, in, cs_check_free_rows(c)).ptr, driver,
@@ -231,26 +241,46 @@ static void forecast(struct cs_check *c) {
     }
 }
 
+static bool same_forecast(const struct cs_check *c, uint32_t a, uint32_t b) {
+    const struct cs_check_forecast *x = &c->forecasts[a], *y = &c->forecasts[b];
+    return x->kernels == y->kernels && x->ptx_bytes == y->ptx_bytes &&
+           x->cubin_bytes == y->cubin_bytes && x->cache_bytes == y->cache_bytes;
+}
+
+static void say_forecast(struct cs_check *c, uint32_t row, const bool *in) {
+    const struct cs_check_forecast *f = &c->forecasts[row];
+    const bool large = f->cubin_bytes > f->cache_bytes;
+    cs_check_add_as(
+        c, "cold-jit", large ? CS_SEVERITY_WARNING : CS_SEVERITY_NOTE, CS_STR(""),
+        large ? CS_STR("Ship SASS for the device, or have users set CUDA_CACHE_MAXSIZE to more "
+                       "than that (4 GiB at most): else every start compiles again.")
+              : CS_STR("Ship SASS for the device if its first start matters."),
+        "%s: the first start compiles %llu kernel%s from %s of PTX into about %s, %s than the "
+        "driver's cache of %s",
+        cs_check_row_devices(c, in, cs_check_free_rows(c)).ptr, (unsigned long long)f->kernels,
+        cs_plural(f->kernels), cs_check_size(c, f->ptx_bytes), cs_check_size(c, f->cubin_bytes),
+        large ? "more" : "less", cs_check_size(c, f->cache_bytes));
+}
+
+// Once for devices that fare the same, and without regard to drivers.
 static void report_forecast(struct cs_check *c) {
-    for (uint32_t r = 0; c->options->asked && r < c->coverage.rows.count; r++) {
-        const struct cs_check_forecast *f = &c->forecasts[r];
-        if (f->kernels == 0) {
-            continue;
-        }
-        char device[CS_TARGET_TEXT_BYTES];
-        cs_device_text(c->coverage.rows.ptr[r].device, device);
-        const bool large = f->cubin_bytes > f->cache_bytes;
-        cs_check_add_as(
-            c, "cold-jit", large ? CS_SEVERITY_WARNING : CS_SEVERITY_NOTE, CS_STR(""),
-            large ? CS_STR("Ship SASS for the device, or have users set CUDA_CACHE_MAXSIZE to more "
-                           "than that (4 GiB at most): else every start compiles again.")
-                  : CS_STR("Ship SASS for the device if its first start matters."),
-            "%s: the first start compiles %llu kernel%s from %s of PTX into about %s, %s than "
-            "the driver's cache of %s",
-            device, (unsigned long long)f->kernels, cs_plural(f->kernels),
-            cs_check_size(c, f->ptx_bytes), cs_check_size(c, f->cubin_bytes),
-            large ? "more" : "less", cs_check_size(c, f->cache_bytes));
+    const uint32_t rows = cs_check_free_rows(c);
+    bool *in = cs_calloc(rows + 1, sizeof *in);
+    if (!in) {
+        c->failed = CS_NOMEM;
+        return;
     }
+    for (uint32_t r = 0; c->options->asked && r < rows; r++) {
+        bool said = c->forecasts[r].kernels == 0;
+        for (uint32_t k = 0; k < rows; k++) {
+            in[k] = same_forecast(c, r, k);
+            said = said || (in[k] && k < r);
+        }
+        if (!said) {
+            say_forecast(c, r, in);
+        }
+    }
+    cs_free(in);
 }
 
 void cs_check_drivers(struct cs_check *c) {

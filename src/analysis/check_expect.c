@@ -319,6 +319,24 @@ static void judge_devices(struct cs_check *c, struct promises *all) {
     cs_free(in);
 }
 
+// A promised device for which the routes leave no library at all.
+static void judge_unrouted(struct cs_check *c) {
+    const struct cs_coverage *cov = &c->coverage;
+    for (uint32_t r = 0; c->options->asked && r < cs_check_free_rows(c); r++) {
+        bool loads = cov->libraries.count == 0;
+        for (uint32_t l = 0; l < cov->libraries.count && !loads; l++) {
+            loads = cs_cover_cell(cov, l, r)->loads;
+        }
+        if (!loads) {
+            char device[CS_TARGET_TEXT_BYTES];
+            cs_device_text(cov->rows.ptr[r].device, device);
+            cs_check_add_as(c, "uncovered-device", CS_SEVERITY_WARNING, CS_STR(""),
+                            CS_STR("Add the device to a route, or promise it no longer."),
+                            "%s: the routes let it load no library with kernels", device);
+        }
+    }
+}
+
 // ---- targets ---------------------------------------------------------------------------------
 
 // A target that containers of a library lack, or have without being asked to.
@@ -421,6 +439,7 @@ void cs_check_expect(struct cs_check *c) {
     find_shared(c);
     if (c->failed == CS_OK) {
         judge_devices(c, &all);
+        judge_unrouted(c);
     }
     if (c->failed == CS_OK) {
         judge_targets(c, &all);

@@ -1,9 +1,13 @@
 // Storage: images that are dead weight, or stored in a way that costs room or drivers.
 //
-// Findings are one a library and target, with the number of containers and their bytes.  Link stubs
-// and other containers without kernels are too small to mention.
+// One finding a library and target, with the number of containers and their bytes.  Link stubs and
+// other containers without kernels are too small to mention.
 #include "analysis/check_work.h"
 #include "base/mem.h"
+
+enum {
+    RAW_BYTES_NOTED = 1 << 18,  // less than this without compression is not worth a warning
+};
 
 // Images of one library that share a target and a fate.
 struct heap {
@@ -114,7 +118,7 @@ static void sort_images(struct work *w, const struct cs_cover_unit *u, bool rout
         } else if (routed && is_code(image) && !w->used.ptr[i]) {
             add(w->c, &w->heaps.unreachable, index, nobody);
         }
-        if (is_code(image) && image->codec == CS_CODEC_NONE) {
+        if (is_code(image) && image->codec == CS_CODEC_NONE && image->container != CS_NONE) {
             add(w->c, &w->heaps.raw, index, nobody);
         }
         if (image->part != CS_NONE) {
@@ -178,7 +182,8 @@ static void report_stored(struct cs_check *c, struct cs_str path, const struct l
     uint64_t images;
     const uint64_t raw = heaps_total(&h->raw, &images);
     if (images) {
-        cs_check_add(c, "uncompressed-image", path,
+        cs_check_add_as(c, "uncompressed-image",
+                     raw < RAW_BYTES_NOTED ? CS_SEVERITY_NOTE : CS_SEVERITY_WARNING, path,
                      CS_STR("Build with -Xfatbin -compress-all, or cuslim slim --recompress lz4 "
                             "(any driver) or zstd (from 550.54.14 on)."),
                      "%llu image%s, %llu bytes (%s), are stored without compression",

@@ -41,7 +41,7 @@ static struct cs_str because(struct cs_doc *d, const struct cs_check *c) {
     cs_target_text(image->target, target);
     const uint32_t container =
         image->container == CS_NONE ? 0 : c->inv->containers.ptr[image->container].index;
-    return cs_doc_printf(d, "%s of %s, container %u of %.*s",
+    return cs_doc_printf(d, "%s: %s in container %u of %.*s",
                          cs_floor_cause_name(c->floor.cause), target, container, (int)path.len,
                          path.ptr);
 }
@@ -64,29 +64,45 @@ static void facts(const struct cs_check *c, struct cs_doc *d) {
         char floor[CS_DRIVER_TEXT_BYTES];
         cs_driver_text(c->floor.driver, floor);
         cs_doc_fact(d, "driver floor", CS_COL_TEXT,
-                    c->floor.known ? cs_cell_str(cs_doc_printf(d, "%s (%s)", floor,
-                                                               because(d, c).ptr))
-                                   : cs_cell_none());
+                    c->floor.known ? cs_cell_str(cs_doc_printf(d, "%s", floor)) : cs_cell_none());
+        if (c->floor.known) {
+            cs_doc_fact(d, "because of", CS_COL_NAME, cs_cell_str(because(d, c)));
+        }
     }
 }
 
-// Devices that fare the same, in one row: "8.0 8.6 8.9".
+static bool fare_the_same(const struct cs_coverage *cov, uint32_t library, uint32_t a, uint32_t b) {
+    const struct cs_cover_row *x = &cov->rows.ptr[a], *y = &cov->rows.ptr[b];
+    if (cs_driver_cmp(x->driver, y->driver) != 0) {
+        return false;
+    }
+    if (library == CS_NONE) {
+        return same_counts(x->kernels, y->kernels);
+    }
+    const struct cs_cover_cell *p = cs_cover_cell(cov, library, a);
+    const struct cs_cover_cell *q = cs_cover_cell(cov, library, b);
+    return p->loads == q->loads && same_counts(p->kernels, q->kernels);
+}
+
+// Devices that fare as the one of `row`, which are then done: "3.5-7.2 8.7", where a dash stands
+// for all rows between.
 static struct cs_str same_rows(struct cs_doc *d, const struct cs_coverage *cov, uint32_t library,
                                uint32_t row, bool *done) {
-    struct cs_str text = device_text(d, cov->rows.ptr[row].device);
-    for (uint32_t k = row + 1; k < cov->rows.count; k++) {
-        const struct cs_cover_row *x = &cov->rows.ptr[k];
-        const bool same =
-            library == CS_NONE
-                ? same_counts(x->kernels, cov->rows.ptr[row].kernels)
-                : cs_cover_cell(cov, library, k)->loads &&
-                      same_counts(cs_cover_cell(cov, library, k)->kernels,
-                                  cs_cover_cell(cov, library, row)->kernels);
-        if (!done[k] && same && cs_driver_cmp(x->driver, cov->rows.ptr[row].driver) == 0) {
-            done[k] = true;
-            text = cs_doc_printf(d, "%.*s %s", (int)text.len, text.ptr,
-                                 device_text(d, x->device).ptr);
+    struct cs_str text = CS_STR("");
+    for (uint32_t k = row; k < cov->rows.count; k++) {
+        uint32_t end = k;
+        while (end < cov->rows.count && !done[end] && fare_the_same(cov, library, row, end)) {
+            done[end++] = true;
         }
+        if (end == k) {
+            continue;
+        }
+        const uint32_t last = end - 1;
+        const char *between = last == k ? "" : last == k + 1 ? " " : "-";
+        text = cs_doc_printf(d, "%s%s%s%s%s", text.ptr, text.len ? " " : "",
+                             device_text(d, cov->rows.ptr[k].device).ptr, between,
+                             last == k ? "" : device_text(d, cov->rows.ptr[last].device).ptr);
+        k = last;
     }
     return text;
 }
@@ -95,7 +111,7 @@ static void devices(const struct cs_check *c, struct cs_doc *d) {
     static const struct cs_col cols[] = {
         {CS_COL_COUNT, "native", "native"}, {CS_COL_COUNT, "same major", "same_major"},
         {CS_COL_COUNT, "JIT", "jit"},       {CS_COL_COUNT, "none", "none"},
-        {CS_COL_FIGURE, "driver", "driver"}, {CS_COL_NAME, "devices", "devices"}};
+        {CS_COL_FIGURE, "driver", "driver"}, {CS_COL_TEXT, "devices", "devices"}};
     const struct cs_coverage *cov = &c->coverage;
     bool *done = cs_calloc(cov->rows.count + 1, sizeof *done);
     struct cs_table *t = cs_doc_table(d, "Kernels by device", cols, 6);
@@ -135,7 +151,7 @@ static void libraries(const struct cs_check *c, struct cs_doc *d) {
     static const struct cs_col cols[] = {
         {CS_COL_COUNT, "native", "native"}, {CS_COL_COUNT, "same major", "same_major"},
         {CS_COL_COUNT, "JIT", "jit"},       {CS_COL_COUNT, "none", "none"},
-        {CS_COL_TEXT, "worst", "worst"},    {CS_COL_NAME, "devices", "devices"},
+        {CS_COL_TEXT, "worst", "worst"},    {CS_COL_TEXT, "devices", "devices"},
         {CS_COL_NAME, "library", "member"}};
     if (c->coverage.libraries.count < 2) {
         return;
@@ -208,11 +224,9 @@ void cs_check_doc(const void *view, struct cs_doc *d) {
     }
     findings(c, d);
     if (c->coverage.relocatable_containers) {
-        cs_doc_note(d,
-                    "%u container%s of relocatable code are not counted: the driver does not load "
-                    "them before they are linked",
-                    c->coverage.relocatable_containers,
-                    c->coverage.relocatable_containers == 1 ? "" : "s");
+        cs_doc_note(d, "containers of relocatable code, which the driver does not load, are not "
+                       "counted: %u",
+                    c->coverage.relocatable_containers);
     }
 }
 

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --device=9 $FIXTURES/plain.fatbin

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --driver=new $FIXTURES/plain.fatbin

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --ignore=shadowed-imagee $FIXTURES/plain.fatbin
