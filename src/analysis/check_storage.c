@@ -162,7 +162,8 @@ static void report_shadowed(struct cs_check *c, struct cs_str path, const struct
         }
         cs_check_add(c, "shadowed-image", path, CS_STR("cuslim slim drops it; no device notices."),
                      "%s is never run in %u container%s, %s: the driver always takes %s",
-                     target, h->images, cs_plural(h->images), cs_check_size(c, h->file_bytes), winner);
+                     target, h->images, cs_plural(h->images), cs_check_size(c, h->file_bytes),
+                     winner);
     }
 }
 
@@ -183,12 +184,12 @@ static void report_stored(struct cs_check *c, struct cs_str path, const struct l
     const uint64_t raw = heaps_total(&h->raw, &images);
     if (images) {
         cs_check_add_as(c, "uncompressed-image",
-                     raw < RAW_BYTES_NOTED ? CS_SEVERITY_NOTE : CS_SEVERITY_WARNING, path,
-                     CS_STR("Build with -Xfatbin -compress-all, or cuslim slim --recompress lz4 "
-                            "(any driver) or zstd (from 550.54.14 on)."),
-                     "%llu image%s, %llu bytes (%s), are stored without compression",
-                     (unsigned long long)images, cs_plural(images), (unsigned long long)raw,
-                     cs_check_size(c, raw));
+                        raw < RAW_BYTES_NOTED ? CS_SEVERITY_NOTE : CS_SEVERITY_WARNING, path,
+                        CS_STR("Build with -Xfatbin -compress-all, or cuslim slim --recompress lz4 "
+                               "(any driver) or zstd (from 550.54.14 on)."),
+                        "%llu image%s, %llu bytes (%s), are stored without compression",
+                        (unsigned long long)images, cs_plural(images), (unsigned long long)raw,
+                        cs_check_size(c, raw));
     }
     bool all_read = c->options->driver_count > 0;
     for (uint32_t d = 0; d < c->options->driver_count; d++) {

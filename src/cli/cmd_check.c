@@ -171,7 +171,7 @@ static const struct cs_example examples[] = {
 const struct cs_cmd cs_cmd_check = {
     .name = "check",
     .group = CS_GROUP_JUDGE,
-    .summary = "Judge whether it runs there, is what was promised, and may be uploaded",
+    .summary = "Judge what runs where, against what was promised",
     .args = "INPUT...",
     .description =
         "Coverage is judged for each kernel of each container, as the driver selects: native SASS, "
