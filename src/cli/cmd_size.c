@@ -1,4 +1,5 @@
 // cuslim size: what takes the room.
+#include "analysis/size_saved.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -194,8 +195,36 @@ static enum cs_code analyse(struct cs_cli *cli, const struct size_opts *o,
     return all ? default_tables(r, options, top, err) : add_table(r, NULL, options, top, err);
 }
 
-static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_err *err) {
-    const struct size_opts *o = opts_given;
+// A report that was saved as JSON, shown again.
+static enum cs_code show_saved(struct cs_cli *cli, const struct size_opts *o, struct cs_view text,
+                               struct cs_err *err) {
+    struct cs_size_saved saved;
+    CS_TRY(cs_size_saved_read(text, &saved, err));
+    struct cs_inventory inputs = {0};
+    memcpy(&inputs.inputs, &saved.inputs, sizeof inputs.inputs);
+    struct cs_size_report report = {.inv = &inputs, .totals = saved.size.totals, .table_count = 1,
+                                    .wheel_bytes = saved.wheel_bytes, .resources = o->resources};
+    report.metric = metric_of(o, saved.wheel_bytes);
+    struct cs_size_table *t = &report.tables[0];
+    const bool data = cli->common.format == CS_REPORT_JSON || cli->common.format == CS_REPORT_CSV;
+    t->top = report.top = o->top ? o->top : data ? UINT64_MAX : TOP_DEFAULT;
+    t->size = saved.size;
+    t->by_count = saved.by_count;
+    memcpy(t->by, saved.by, sizeof t->by);
+    enum cs_code code = CS_OK;
+    if (o->by.items.count || o->filter || o->arch.items.count || o->duplicates ||
+        o->style == STYLE_TABLE) {
+        code = cs_fail(err, CS_USAGE, "a saved report has only the rows it was made with: --by, "
+                       "--filter, --arch, --duplicates and --style need the artifact");
+    } else {
+        code = cs_cli_output(cli, &report, cs_size_report_doc, cs_size_report_json, err);
+    }
+    cs_size_saved_fini(&saved);
+    return code;
+}
+
+static enum cs_code run_artifacts(struct cs_cli *cli, const struct size_opts *o,
+                                  struct cs_err *err) {
     struct cs_size_options options = {
         .names = names_modes[o->names],
         .unwrap = o->unwrap,
@@ -221,6 +250,16 @@ static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_er
         code = cs_cli_load_verdict(&r.inv, err);
     }
     run_fini(&r);
+    return code;
+}
+
+static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_err *err) {
+    struct cs_file file;
+    bool is_report;
+    CS_TRY(cs_cli_open_report(cli, &file, &is_report, err));
+    const enum cs_code code = is_report ? show_saved(cli, opts_given, file.view, err)
+                                        : run_artifacts(cli, opts_given, err);
+    cs_file_close(&file);
     return code;
 }
 

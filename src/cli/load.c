@@ -1,6 +1,11 @@
 // Reading the inputs of a command, and saying what of them could not be read.
 #include "cli/load.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/scan.h"
+
 enum { WARNINGS_MAX = 5 };
 
 static void warn_problems(const struct cs_cli *cli, const struct cs_inventory *inv) {
@@ -67,4 +72,19 @@ enum cs_code cs_cli_load_verdict(const struct cs_inventory *inv, struct cs_err *
                        inv->failed_members, inv->failed_images);
     }
     return CS_OK;
+}
+
+enum cs_code cs_cli_open_report(const struct cs_cli *cli, struct cs_file *file, bool *is_report,
+                                struct cs_err *err) {
+    const char *path = cli->args.items.ptr[0];
+    struct stat st;
+    *file = (struct cs_file){0};
+    *is_report = false;
+    if (cli->args.items.count != 1 || strcmp(path, "-") == 0 || stat(path, &st) != 0 ||
+        !S_ISREG(st.st_mode)) {
+        return CS_OK;
+    }
+    const enum cs_code code = cs_file_open(path, file, err);
+    *is_report = code == CS_OK && cs_file_kind_of(file->view) == CS_FILE_REPORT;
+    return code == CS_OK ? CS_OK : cs_wrap(err, code, "%s", path);
 }

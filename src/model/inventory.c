@@ -31,6 +31,15 @@ const char *cs_file_kind_name(enum cs_file_kind kind) {
     return "other";
 }
 
+enum cs_file_kind cs_file_kind_parse(struct cs_str name) {
+    for (int kind = CS_FILE_WHEEL; kind < CS_FILE_OTHER; kind++) {
+        if (cs_str_eq(name, cs_str_from(cs_file_kind_name((enum cs_file_kind)kind)))) {
+            return (enum cs_file_kind)kind;
+        }
+    }
+    return CS_FILE_OTHER;
+}
+
 const char *cs_source_how_name(enum cs_source_how how) {
     switch (how) {
     case CS_SOURCE_NONE: return "unknown";

@@ -35,6 +35,7 @@ enum cs_file_kind {
     CS_FILE_OTHER,       // no device code by any rule we know
 };
 const char *cs_file_kind_name(enum cs_file_kind kind);
+enum cs_file_kind cs_file_kind_parse(struct cs_str name);  // CS_FILE_OTHER for an unknown word
 
 struct cs_input {
     struct cs_str path;
