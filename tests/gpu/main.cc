@@ -1,0 +1,2 @@
+extern "C" int check_all();
+int main() { return check_all() != 0; }
