@@ -1,14 +1,17 @@
 // Selection: the driver's choice among the images of one container.
 //
-// Order of preference, with how each is known (docs/format/selection.md):
-//   1. only images whose header name fits the device (NVIDIA's compatibility guides);
-//   2. SASS before Mercury (0x10) before PTX (third-party measurement; SASS before PTX on an H200);
-//   3. the nearest lower arch (measured for PTX on an H200, for SASS by a third party);
-//   4. of sm_N and sm_Na the latter, in either file order (measured on an H200, also for PTX);
-//   5. of equals: SASS without flag bit 24, then the first SASS and the last PTX (third party).
+// Order of preference, with how each is known (docs/format/selection.md; "measured": on an H200
+// with driver 580.159.04, records in tests/gpu):
+//   1. only images whose header name fits the device (compatibility guides; measured);
+//   2. SASS before Mercury (0x10) before PTX (measured, but for 0x10: a third party's);
+//   3. the nearest lower arch (measured for PTX, for SASS by a third party);
+//   4. of sm_N and sm_Na the latter, in either file order, SASS and PTX (measured);
+//   5. of equals: SASS without flag bit 24, then the first SASS (measured).
 // The order between an `f` image and another of the same number was never measured, nor what a
 // driver between 580.159.04 and 615.71.09 does with a concatenated entry: then the answer is marked
-// uncertain.  The driver commits: a chosen image that does not load is not replaced.
+// uncertain.  Two PTX of one name: the last for its own chip, the first for others, in the only two
+// cases tried; uncertain too.  The driver commits: a chosen image that does not load is not
+// replaced (measured).
 #include "model/select.h"
 
 #include <stdlib.h>
@@ -114,7 +117,11 @@ static int prefer(const struct cs_select_image *a, const struct cs_select_image 
         const int rank_b = b->target.suffix == 'a' ? 2 : b->target.suffix == 'f';
         return rank_a - rank_b;
     }
-    return class_a == 2 ? (int)b->bit24 - (int)a->bit24 : 0;
+    if (class_a == 0) {
+        *measured = false;
+        return 0;
+    }
+    return (int)b->bit24 - (int)a->bit24;
 }
 
 // What the choice depends on besides the images.
@@ -183,8 +190,10 @@ static struct pick pick_image(const struct cs_select_image *images, uint32_t cou
         int order = 1;
         if (p.index != CS_SELECT_NOTHING) {
             order = prefer(&images[i], &images[p.index], &measured);
-            if (order == 0) {  // the first SASS, the last PTX
-                order = kind_class(images[i].kind) == 0 ? 1 : -1;
+            if (order == 0) {  // the first; of PTX for exactly this chip the last
+                const bool last =
+                    kind_class(images[i].kind) == 0 && images[i].target.arch == cs_device_number(d);
+                order = last ? 1 : -1;
             }
         }
         if (order > 0) {
