@@ -5,14 +5,39 @@ import json
 import os
 import subprocess
 
-PLAIN = [35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121]
+PLAIN = [
+    35,
+    37,
+    50,
+    52,
+    53,
+    60,
+    61,
+    62,
+    70,
+    72,
+    75,
+    80,
+    86,
+    87,
+    88,
+    89,
+    90,
+    100,
+    101,
+    103,
+    107,
+    110,
+    120,
+    121,
+]
 ONLY_A = [90]
 BOTH = [100, 101, 103, 107, 110, 120, 121]
 NUMBERS = [str(n) for n in PLAIN] + [f"{n}a" for n in ONLY_A + BOTH] + [f"{n}f" for n in BOTH]
 
 
 def dotted(number):
-    """"90a" -> "9.0a"."""
+    """ "90a" -> "9.0a"."""
     digits = number.rstrip("af")
     return f"{digits[:-1]}.{digits[-1]}{number[len(digits):]}"
 
@@ -33,5 +58,9 @@ def images(text):
     found = []
     for t in json.loads(text)["targets"]:
         number, source = t["target"].split("_")[1], t["from"].split("_")[1]
-        found += [("elf", number)] * t["sass"] + [("ptx", source)] * t["ptx"] + [("nvvm", number)] * t["lto"]
+        found += (
+            [("elf", number)] * t["sass"]
+            + [("ptx", source)] * t["ptx"]
+            + [("nvvm", number)] * t["lto"]
+        )
     return sorted(found)

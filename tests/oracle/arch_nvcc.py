@@ -14,9 +14,18 @@ from pathlib import Path
 import arch_lists
 import common
 
-OPTIONS = {"gencode": ["-gencode", "--generate-code"], "arch": ["-arch", "--gpu-architecture"],
-           "code": ["-code", "--gpu-code"]}
-OTHERS = [["-O3"], ["-Xptxas", "-v"], ["-Xcompiler", "-arch=sm_70"], ["-DX=1"], ["--ptxas-options", "-v"]]
+OPTIONS = {
+    "gencode": ["-gencode", "--generate-code"],
+    "arch": ["-arch", "--gpu-architecture"],
+    "code": ["-code", "--gpu-code"],
+}
+OTHERS = [
+    ["-O3"],
+    ["-Xptxas", "-v"],
+    ["-Xcompiler", "-arch=sm_70"],
+    ["-DX=1"],
+    ["--ptxas-options", "-v"],
+]
 
 
 def option(rng, name, value):
@@ -32,15 +41,25 @@ def gencode(rng, numbers):
         number = virtual if rng.random() < 0.6 else rng.choice(numbers)
         codes.append(rng.choice(["sm_", "sm_", "compute_"]) + number)
     codes = list(dict.fromkeys(codes))
-    text = codes[0] if len(codes) == 1 else rng.choice(['[%s]', '"%s"']) % ",".join(codes)
+    text = codes[0] if len(codes) == 1 else rng.choice(["[%s]", '"%s"']) % ",".join(codes)
     pair = [f"arch=compute_{virtual}", f"code={text}"]
     return option(rng, "gencode", ",".join(pair if rng.random() < 0.9 else pair[::-1]))
 
 
 def commands(count, seed, numbers):
     rng = random.Random(seed)
-    out = [[], ["-arch=all"], ["-arch=all-major"], ["-arch=sm_90a"], ["-arch=compute_90a"], ["-arch=lto_90"],
-           ["-code=sm_90"], ["-arch=sm_80", "-code=sm_80"], ["-arch=90"], ["--gpu-arch=sm_90"]]
+    out = [
+        [],
+        ["-arch=all"],
+        ["-arch=all-major"],
+        ["-arch=sm_90a"],
+        ["-arch=compute_90a"],
+        ["-arch=lto_90"],
+        ["-code=sm_90"],
+        ["-arch=sm_80", "-code=sm_80"],
+        ["-arch=90"],
+        ["--gpu-arch=sm_90"],
+    ]
     while len(out) < count:
         words = []
         kind = rng.random()
@@ -50,7 +69,9 @@ def commands(count, seed, numbers):
             number = rng.choice(numbers)
             words += option(rng, "arch", "compute_" + number)
             for _ in range(rng.choice([1, 1, 2])):
-                codes = [rng.choice(["sm_", "compute_"]) + number for _ in range(rng.choice([1, 2]))]
+                codes = [
+                    rng.choice(["sm_", "compute_"]) + number for _ in range(rng.choice([1, 2]))
+                ]
                 words += option(rng, "code", ",".join(codes))
         for _ in range(rng.randint(0 if words else 1, 3)):
             words += rng.choice(OTHERS) if rng.random() < 0.3 else gencode(rng, numbers)
@@ -69,7 +90,12 @@ def by_nvcc(nvcc, words, folder):
 
 def builds(nvcc, words, folder):
     """--dryrun does not run ptxas, which refuses some of what nvcc lets pass."""
-    return subprocess.run([nvcc, "-c", "k.cu", "-o", "k.o", *words], capture_output=True, cwd=folder).returncode == 0
+    return (
+        subprocess.run(
+            [nvcc, "-c", "k.cu", "-o", "k.o", *words], capture_output=True, cwd=folder
+        ).returncode
+        == 0
+    )
 
 
 def expected_toolkit(nvcc):
@@ -79,11 +105,16 @@ def expected_toolkit(nvcc):
 
 def check(report, cuslim, nvcc, count, seed):
     toolkit = expected_toolkit(nvcc)
-    known = [n for n in arch_lists.NUMBERS if int(n.rstrip("af")) >= 75 and not n.startswith("101")]
+    known = [
+        n for n in arch_lists.NUMBERS if int(n.rstrip("af")) >= 75 and not n.startswith("101")
+    ]
     if float(toolkit) < 13.4:
         known = [n for n in known if not n.startswith("107")]
     cases = commands(count, seed, known + ["72"])
-    asked = [["arch", "--format", "json", "--from", "nvcc", "--toolkit", toolkit, "--", *c] for c in cases]
+    asked = [
+        ["arch", "--format", "json", "--from", "nvcc", "--toolkit", toolkit, "--", *c]
+        for c in cases
+    ]
     ours = arch_lists.ask(cuslim, asked)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "k.cu").write_text("__global__ void k() {}\n")

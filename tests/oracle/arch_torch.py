@@ -15,10 +15,46 @@ import zipfile
 import arch_lists
 import common
 
-FAMILIES = ["Kepler", "Kepler+Tesla", "Maxwell", "Maxwell+Tegra", "Pascal", "Volta", "Volta+Tegra", "Turing", "Ampere",
-            "Ampere+Tegra", "Ada", "Hopper", "Blackwell", "Blackwell+Tegra"]
-WRONG = ["9.0b", "8.0a", "12.0f", "8.8", "10.1", "10.7", "sm_90", "90", "9", "Hoper", "9.0+PTX+PTX", "9.0 +PTX", "",
-         "hopper", "Ampere+PTX", "8.0,9.0", "all", "8.6(8.0)", "10.0f+PTX", "13.0", "9.0a+ptx", "\t8.0"]
+FAMILIES = [
+    "Kepler",
+    "Kepler+Tesla",
+    "Maxwell",
+    "Maxwell+Tegra",
+    "Pascal",
+    "Volta",
+    "Volta+Tegra",
+    "Turing",
+    "Ampere",
+    "Ampere+Tegra",
+    "Ada",
+    "Hopper",
+    "Blackwell",
+    "Blackwell+Tegra",
+]
+WRONG = [
+    "9.0b",
+    "8.0a",
+    "12.0f",
+    "8.8",
+    "10.1",
+    "10.7",
+    "sm_90",
+    "90",
+    "9",
+    "Hoper",
+    "9.0+PTX+PTX",
+    "9.0 +PTX",
+    "",
+    "hopper",
+    "Ampere+PTX",
+    "8.0,9.0",
+    "all",
+    "8.6(8.0)",
+    "10.0f+PTX",
+    "13.0",
+    "9.0a+ptx",
+    "\t8.0",
+]
 
 
 def torch_function():
@@ -27,7 +63,11 @@ def torch_function():
         return None
     with zipfile.ZipFile(path) as z:
         tree = ast.parse(z.read("torch/utils/cpp_extension.py"))
-    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "_get_cuda_arch_flags")
+    function = next(
+        n
+        for n in tree.body
+        if isinstance(n, ast.FunctionDef) and n.name == "_get_cuda_arch_flags"
+    )
     scope = {"collections": collections, "os": os}
     exec(compile(ast.Module([function], []), "cpp_extension.py", "exec"), scope)
     return scope["_get_cuda_arch_flags"]
@@ -45,7 +85,9 @@ def lists(count, seed):
             elif kind < 0.12 + (0.08 if i % 2 else 0):
                 words.append(rng.choice(WRONG))
             else:
-                number = rng.choice(arch_lists.NUMBERS if i % 4 == 0 else ["75", "80", "86", "90", "90a", "120"])
+                number = rng.choice(
+                    arch_lists.NUMBERS if i % 4 == 0 else ["75", "80", "86", "90", "90a", "120"]
+                )
                 words.append(arch_lists.dotted(number) + ("+PTX" if rng.random() < 0.25 else ""))
         out.append("".join(w + rng.choice(";; ") for w in words)[:-1] or "8.0")
     return out
@@ -58,7 +100,9 @@ def main():
     cuslim, function = common.cuslim(), torch_function()
     common.need(report, cuslim=cuslim, **{"torch 2.11.0 wheel": function})
     cases = lists(count, seed)
-    ours = arch_lists.ask(cuslim, [["arch", "-q", "--from", "torch", "--flags", "torch", c] for c in cases])
+    ours = arch_lists.ask(
+        cuslim, [["arch", "-q", "--from", "torch", "--flags", "torch", c] for c in cases]
+    )
     refused = 0
     for case, (code, got, err) in zip(cases, ours):
         os.environ["TORCH_CUDA_ARCH_LIST"] = case

@@ -39,7 +39,9 @@ def pairs(count, seed):
     out = []
     for i in range(count):
         if i % 3 == 0:  # close to each other, so that many rules meet
-            pick = lambda ptx: arch_lists.dotted(rng.choice(few)) + ("+PTX" if rng.random() < ptx else "")
+            pick = lambda ptx: arch_lists.dotted(rng.choice(few)) + (
+                "+PTX" if rng.random() < ptx else ""
+            )
         else:
             pick = lambda ptx: word(rng, ptx)
         source = ";".join(pick(0.3) for _ in range(rng.randint(1, 8)))
@@ -51,9 +53,16 @@ def pairs(count, seed):
 def by_cmake(cmake, text, cases):
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "utils.cmake").write_text(text)
-        lines = ["cmake_minimum_required(VERSION 3.18)", "include(${CMAKE_CURRENT_LIST_DIR}/utils.cmake)"]
+        lines = [
+            "cmake_minimum_required(VERSION 3.18)",
+            "include(${CMAKE_CURRENT_LIST_DIR}/utils.cmake)",
+        ]
         for source, target in cases:
-            lines += ["set(OUT)", f'cuda_archs_loose_intersection(OUT "{source}" "{target}")', 'message("<${OUT}>")']
+            lines += [
+                "set(OUT)",
+                f'cuda_archs_loose_intersection(OUT "{source}" "{target}")',
+                'message("<${OUT}>")',
+            ]
         script = Path(folder) / "cases.cmake"
         script.write_text("\n".join(lines) + "\n")
         p = subprocess.run([cmake, "-P", script], capture_output=True, text=True)
@@ -72,10 +81,13 @@ def main():
     cases = pairs(count, seed)
     theirs = by_cmake(cmake, text, cases)
     ours = arch_lists.ask(
-        cuslim, [["arch", "intersect", "--as", "vllm", "--source", s, "--target", t] for s, t in cases]
+        cuslim,
+        [["arch", "intersect", "--as", "vllm", "--source", s, "--target", t] for s, t in cases],
     )
     for (source, target), expected, (code, got, err) in zip(cases, theirs, ours):
-        report.equal(f"{source} | {target}", "result", got if code == 0 else f"exit {code} {err}", expected)
+        report.equal(
+            f"{source} | {target}", "result", got if code == 0 else f"exit {code} {err}", expected
+        )
     report.finish()
 
 

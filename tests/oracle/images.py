@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Image lists: cuslim list against cuobjdump's text and against the independent reader.
+"""Image lists: `list --format json` against the independent reader and what cuobjdump lists.
+
+cuobjdump_list.py compares cuobjdump's text byte for byte.
 
 Usage: images.py [SET...]    sets: see common.SETS
 """
@@ -110,7 +112,9 @@ def check_library(report, cuslim, cuobjdump, path):
             report.equal(where, f"file_bytes at {b.offset:#x}", a["file_bytes"], b.file_bytes)
         if b.image_bytes is not None and b.kind != 1:
             report.equal(where, f"image_bytes at {b.offset:#x}", a["image_bytes"], b.image_bytes)
-    code, text, err = common.run([cuobjdump, path])
+    if not cuobjdump:
+        return
+    _, text, err = common.run([cuobjdump, path])
     if b"Invalid ELF" in err:
         report.differ(where, "whole file", "cuobjdump-refuses")
         return
@@ -120,26 +124,6 @@ def check_library(report, cuslim, cuobjdump, path):
     )
     listed = [i for i in images if i["section"] in (section, "")]
     compare(report, where + " (cuobjdump)", from_json(listed), blocks, "cuobjdump")
-    for extra in ([], ["-all"], ["-lelf"], ["-lptx"], ["-lelf", "-lptx"], ["-all", "-lptx"]):
-        _, theirs, _ = common.run([cuobjdump, *extra, path])
-        _, ours, _ = common.run([cuslim, "list", "--cuobjdump", *extra, path])
-        same_text(report, f"{where} {' '.join(extra)}", ours, theirs)
-
-
-def same_text(report, where, ours, theirs):
-    if ours == theirs:
-        report.ok()
-        return
-    a, b = (
-        ours.decode(errors="replace").splitlines(),
-        theirs.decode(errors="replace").splitlines(),
-    )
-    for n in range(max(len(a), len(b))):
-        left, right = a[n] if n < len(a) else "<end>", b[n] if n < len(b) else "<end>"
-        if left != right:
-            report.differ(where, f"line {n + 1}: cuslim {left!r}, cuobjdump {right!r}")
-            return
-    report.differ(where, "only line ends differ")
 
 
 def check_wheel(report, cuslim, name):
@@ -164,7 +148,9 @@ def check_wheel(report, cuslim, name):
 def main():
     report = common.Report("oracle images")
     cuslim, cuobjdump = common.cuslim(), common.cuobjdump()
-    common.need(report, cuslim=cuslim, cuobjdump=cuobjdump, decompression=device.can_decompress())
+    common.need(report, cuslim=cuslim, decompression=device.can_decompress())
+    if not cuobjdump:
+        report.skip("cuobjdump")
     for name in common.chosen(
         sys.argv, ["sample", "bitsandbytes", "xformers", "cupy", "vllm", "sgl_kernel"]
     ):

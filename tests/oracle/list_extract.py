@@ -23,18 +23,28 @@ LARGEST_BYTES = 100 << 20
 
 def theirs(cuobjdump, option, path, folder):
     """Names in the order of extraction, or None when cuobjdump fails."""
-    done = subprocess.run([cuobjdump, option, "all", "-all", path], cwd=folder, text=True,
-                          errors="surrogateescape", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [cuobjdump, option, "all", "-all", path],
+        cwd=folder,
+        text=True,
+        errors="surrogateescape",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     if "cuobjdump fatal" in done.stderr:
         return None
-    names = re.findall(r"^Extracting (?:ELF|PTX) file(?: and ptxas options)? +\d+: (.*)$",
-                       done.stdout, re.M)
+    names = re.findall(
+        r"^Extracting (?:ELF|PTX) file(?: and ptxas options)? +\d+: (.*)$", done.stdout, re.M
+    )
     return [n.split(" -arch=")[0] for n in names]
 
 
 def mine(program, path, folder):
-    text = subprocess.run([program, "list", "--quiet", "--format=json", f"--extract={folder}", path],
-                          check=True, stdout=subprocess.PIPE).stdout
+    text = subprocess.run(
+        [program, "list", "--quiet", "--format=json", f"--extract={folder}", path],
+        check=True,
+        stdout=subprocess.PIPE,
+    ).stdout
     images = json.loads(text)["images"]
     order = {".nv_fatbin": 0, "[file]": 0, "__nv_relfatbin": 1}
     seen = [i for i in images if i["section"] in order]
@@ -69,21 +79,33 @@ def compare(path, args):
 def main():
     cache = Path(os.environ.get("CUSLIM_CACHE") or Path.home() / ".cache/cuslim")
     cuda = Path(os.environ.get("CUDA_HOME") or "/usr/local/cuda")
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", default="build/cuslim")
-    parser.add_argument("--cuobjdump",
-                        default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP))
+    parser.add_argument(
+        "--cuobjdump", default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP)
+    )
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
-    roots = args.files or [cache / "x/bitsandbytes", cache / "x/xformers", cache / "x/vllm/vllm",
-                           cache / "x/cupy", cuda / "lib64"]
+    roots = args.files or [
+        cache / "x/bitsandbytes",
+        cache / "x/xformers",
+        cache / "x/vllm/vllm",
+        cache / "x/cupy",
+        cuda / "lib64",
+    ]
     files = []
     for root in map(Path, roots):
         found = sorted(root.rglob("*")) if root.is_dir() else [root]
-        files += [p for p in found if p.is_file() and not p.is_symlink() and
-                  re.search(r"\.(so|a|o|fatbin|cubin)(\.|$)", p.name) and
-                  (p == root or p.stat().st_size <= LARGEST_BYTES)]
+        files += [
+            p
+            for p in found
+            if p.is_file()
+            and not p.is_symlink()
+            and re.search(r"\.(so|a|o|fatbin|cubin)(\.|$)", p.name)
+            and (p == root or p.stat().st_size <= LARGEST_BYTES)
+        ]
     if not os.access(args.cuobjdump, os.X_OK) or not files:
         print("skip: no cuobjdump or no files")
         return 77

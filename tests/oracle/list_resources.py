@@ -30,13 +30,20 @@ TARGETS = "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 110 120 120a 121".spl
 
 
 def output(command, check=True):
-    return subprocess.run(command, check=check, text=True, errors="surrogateescape",
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    return subprocess.run(
+        command,
+        check=check,
+        text=True,
+        errors="surrogateescape",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ).stdout
 
 
 def listing(program, path):
-    text = subprocess.run([program, "list", "--kernels", "--format=json", path], check=True,
-                          stdout=subprocess.PIPE).stdout
+    text = subprocess.run(
+        [program, "list", "--kernels", "--format=json", path], check=True, stdout=subprocess.PIPE
+    ).stdout
     return json.loads(text)["images"]
 
 
@@ -45,6 +52,7 @@ def functions(image):
 
 
 # ---- cuobjdump -----------------------------------------------------------------------------------
+
 
 def res_usage(cuobjdump, path):
     """One {function: {resource: value}} for each cubin that cuobjdump finds."""
@@ -56,10 +64,11 @@ def res_usage(cuobjdump, path):
         if line.startswith("Resource usage:"):
             images.append({})
         elif line.startswith(" Function "):
-            name = line[len(" Function "):-1]
+            name = line[len(" Function ") : -1]
         elif name and line.startswith("  REG:"):
-            images[-1][name] = {k: int(v) for k, v in
-                                (pair.rsplit(":", 1) for pair in line.split())}
+            images[-1][name] = {
+                k: int(v) for k, v in (pair.rsplit(":", 1) for pair in line.split())
+            }
             name = None
     return images
 
@@ -72,12 +81,18 @@ def seen_by_cuobjdump(images):
 
 def wrong_usage(mine, theirs, arch, is_kernel):
     reserved = RESERVED_SHARED if arch >= 90 and theirs["SHARED"] else 0
-    pairs = (("REG", mine["registers"]), ("STACK", mine["stack_bytes"]),
-             ("SHARED", mine["shared_bytes"] + reserved),
-             ("CONSTANT[0]", mine["constant_bytes"]))
-    return [f"{key} {value} instead of {theirs.get(key, 0)}" for key, value in pairs
-            if value != theirs.get(key, 0) and
-            (key != "REG" or is_kernel or arch < 90 or theirs["REG"] != 0)]
+    pairs = (
+        ("REG", mine["registers"]),
+        ("STACK", mine["stack_bytes"]),
+        ("SHARED", mine["shared_bytes"] + reserved),
+        ("CONSTANT[0]", mine["constant_bytes"]),
+    )
+    return [
+        f"{key} {value} instead of {theirs.get(key, 0)}"
+        for key, value in pairs
+        if value != theirs.get(key, 0)
+        and (key != "REG" or is_kernel or arch < 90 or theirs["REG"] != 0)
+    ]
 
 
 def compare_usage(path, args):
@@ -93,16 +108,21 @@ def compare_usage(path, args):
         kernels = {k["name"] for k in image["kernels"]}
         arch = int(re.search(r"\d+", image["target"])[0])
         if set(known) != set(usage):
-            wrong.append(f"{image['target']} at {image['offset']}: other functions: "
-                         f"{sorted(set(known) ^ set(usage))[:3]}")
+            wrong.append(
+                f"{image['target']} at {image['offset']}: other functions: "
+                f"{sorted(set(known) ^ set(usage))[:3]}"
+            )
         for name in set(known) & set(usage):
             count += 1
-            wrong += [f"{image['target']} {name[:60]}: {text}"
-                      for text in wrong_usage(known[name], usage[name], arch, name in kernels)]
+            wrong += [
+                f"{image['target']} {name[:60]}: {text}"
+                for text in wrong_usage(known[name], usage[name], arch, name in kernels)
+            ]
     return count, wrong
 
 
 # ---- ptxas ---------------------------------------------------------------------------------------
+
 
 def ptxas_usage(text):
     """{kernel: what 'ptxas -v' says of it}."""
@@ -114,10 +134,12 @@ def ptxas_usage(text):
         match = re.search(r"Used (\d+) registers", line)
         if match and name:
             found = {"registers": int(match[1])}
-            for key, pattern in (("barriers", r"used (\d+) barriers"),
-                                 ("shared_bytes", r"(\d+) bytes smem"),
-                                 ("constant_bytes", r"(\d+) bytes cmem\[0\]"),
-                                 ("local_bytes", r"(\d+) bytes cumulative stack")):
+            for key, pattern in (
+                ("barriers", r"used (\d+) barriers"),
+                ("shared_bytes", r"(\d+) bytes smem"),
+                ("constant_bytes", r"(\d+) bytes cmem\[0\]"),
+                ("local_bytes", r"(\d+) bytes cumulative stack"),
+            ):
                 match = re.search(pattern, line)
                 if match:
                     found[key] = int(match[1])
@@ -164,24 +186,30 @@ def real_files(roots):
     for root in roots:
         path = Path(root)
         found = sorted(path.rglob("*.so")) if path.is_dir() else [path] if path.exists() else []
-        yield from (p for p in found if p.is_file() and
-                    (p == path or p.stat().st_size <= LARGEST_BYTES))
+        yield from (
+            p for p in found if p.is_file() and (p == path or p.stat().st_size <= LARGEST_BYTES)
+        )
 
 
 def main():
     cache = Path(os.environ.get("CUSLIM_CACHE") or Path.home() / ".cache/cuslim")
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", default="build/cuslim")
-    parser.add_argument("--cuobjdump",
-                        default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP))
+    parser.add_argument(
+        "--cuobjdump", default=os.environ.get("CUSLIM_CUOBJDUMP") or str(cache / CUOBJDUMP)
+    )
     parser.add_argument("--nvcc")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     if args.nvcc:
         with tempfile.TemporaryDirectory() as folder:
-            return run_all((f"{source} sm_{target}", compare_ptxas(source, target, args, folder))
-                           for source in args.files for target in supported(args.nvcc))
+            return run_all(
+                (f"{source} sm_{target}", compare_ptxas(source, target, args, folder))
+                for source in args.files
+                for target in supported(args.nvcc)
+            )
     files = [str(p) for p in real_files(args.files or [cache / "x"])]
     if not os.access(args.cuobjdump, os.X_OK) or not files:
         print("skip: no cuobjdump or no files")
