@@ -1,7 +1,7 @@
 // Selection: the driver's choice among the images of one container.
 //
 // Order of preference, with how each is known (docs/format/selection.md; "measured": on an H200
-// with driver 580.159.04, records in tests/gpu):
+// with driver 580.159.04, records in tests/gpu/selection):
 //   1. only images whose header name fits the device (compatibility guides; measured);
 //   2. SASS before Mercury (0x10) before PTX (measured, but for 0x10: a third party's);
 //   3. the nearest lower arch (measured for PTX, for SASS by a third party);

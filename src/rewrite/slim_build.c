@@ -2,7 +2,7 @@
 //
 // Each container becomes a list of items: an entry as it was, an image in another form, or several
 // images joined.  Items are compressed in parallel; the order of entries is kept, since drivers
-// take the first ELF and the last PTX among equals (docs/format/fatbin.md, run-time rules).
+// take the first ELF and the last PTX among equals (docs/format/selection.md).
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -376,7 +376,7 @@ static void test_shadowed_is_free(void **state) {
     assert_true(removed > 500);  // else the test tests nothing
 }
 
-// The tag that tests/gpu/make.sh gave an image.
+// The tag that tests/gpu/selection/make.sh gave an image.
 static int tag_of(const char *word) {
     struct cs_target t;
     const size_t len = strcspn(word, ":");
@@ -421,7 +421,7 @@ static uint32_t check_record(const char *name) {
     struct cs_device d = {0};
     struct cs_select_env env = {0};
     uint32_t count = 0;
-    snprintf(path, sizeof path, "%s/tests/gpu/%s", CUSLIM_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/gpu/selection/%s", CUSLIM_SOURCE_DIR, name);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
@@ -443,7 +443,7 @@ static uint32_t check_record(const char *name) {
     return count;
 }
 
-// What a GPU did with 76 containers, twice; tests/gpu/make.sh says how to record more.
+// What a GPU did with 76 containers, twice; tests/gpu/selection/make.sh says how to record more.
 static void test_records(void **state) {
     (void)state;
     assert_int_equal(check_record("record-9.0-580.159.04.txt"), 76);

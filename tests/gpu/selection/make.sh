@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds everything that a GPU machine needs to say which image of a container runs.
 #
-#     tests/gpu/make.sh BUILD OUT
+#     tests/gpu/selection/make.sh BUILD OUT
 #
 # BUILD is a build folder of this project, OUT a new folder: copy it to a machine with a GPU and a
 # driver (nothing else is needed there) and run OUT/load_containers OUT > record; with
@@ -27,7 +27,7 @@ for target in 75 80 86 89 90 90a 100 100f 120; do
       -o "$images/compute_$target$name.ptx" "$here/kernel.cu"
   done
 done
-cc -std=gnu17 -O1 -I"$here/../../src" -I"$here/.." "$here/make_containers.c" \
+cc -std=gnu17 -O1 -I"$here/../../../src" -I"$here/../.." "$here/make_containers.c" \
   "$here/../build/mk_fatbin.c" "$build/libcuslim_core.a" -lzstd -llz4 -lz -ldeflate -ljansson \
   -lcrypto -lpthread -o "$out/make_containers"
 cc -std=gnu17 -O1 "$here/load_containers.c" -ldl -o "$out/load_containers"
