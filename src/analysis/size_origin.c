@@ -40,7 +40,8 @@ static bool is_linked(const struct cs_member *m) {
            (m->kind == CS_FILE_LIBRARY || m->kind == CS_FILE_EXECUTABLE);
 }
 
-// The table is about what gets loaded: beside a library, static archives and loose files do not count.
+// The table is about what gets loaded: beside a library, static archives and loose files do not
+// count.
 static void leave_out_parts(const struct cs_inventory *inv, struct work *w) {
     bool linked = false;
     for (size_t i = 0; i < inv->members.count && !linked; i++) {

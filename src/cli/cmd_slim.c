@@ -229,7 +229,8 @@ static enum cs_code read_options(const struct slim_opts *o, struct cs_slim_optio
     CS_TRY(read_targets("drop", &o->drop, out->drop, &out->drop_count, err));
     CS_TRY(read_targets("keep", &o->keep, out->keep, &out->keep_count, err));
     CS_TRY(read_devices("for", &o->devices, out->devices, &out->device_count, NULL, err));
-    CS_TRY(read_devices("allow", &o->allow, out->allow, &out->allow_count, &out->allow_future, err));
+    CS_TRY(
+        read_devices("allow", &o->allow, out->allow, &out->allow_count, &out->allow_future, err));
     if (o->keep_kernels && out->reach && out->reach->routes.count) {
         return cs_fail(err, CS_USAGE, "--keep-kernels does not go with routes: which kernels the "
                                       "other devices use is not recorded");

@@ -1,5 +1,5 @@
-// Folders: every regular file below, by name order; a file that vanishes or cannot be read marks its
-// member.
+// Folders: every regular file below, by name order; a file that vanishes or cannot be read marks
+// its member.
 
 #include <stdio.h>
 

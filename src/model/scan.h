@@ -97,8 +97,8 @@ enum cs_code cs_scan_file(struct cs_scan *s, struct cs_str path, struct cs_err *
 // Walks all pending images, in parallel (scan_image.c).
 void cs_scan_walk(struct cs_scan *s, struct cs_pool *pool, struct cs_workers *workers);
 
-// The plain bytes of an image: a view into the file, or into the worker's scratch until its next use.
-// PTX is cut at its NUL.  CS_UNSUPPORTED for obfuscated payloads and unknown codecs.
+// The plain bytes of an image: a view into the file, or into the worker's scratch until its next
+// use. PTX is cut at its NUL.  CS_UNSUPPORTED for obfuscated payloads and unknown codecs.
 enum cs_code cs_scan_image_bytes(const struct cs_scan *s, size_t image, struct cs_worker *w,
                                  struct cs_view *out, struct cs_err *err) CS_MUST_USE;
 

@@ -110,7 +110,8 @@ static uint32_t place_in_order(const struct view *v, uint32_t i) {
 }
 
 // Makes `live` what the new container would hold now: the images still kept, in their new form and
-// order.  Each edit works on what the edits before it left, so that a second run finds nothing more.
+// order.  Each edit works on what the edits before it left, so that a second run finds nothing
+// more.
 static void refresh(struct view *v) {
     const struct cs_slim_options *o = v->options;
     v->live_count = 0;
@@ -163,7 +164,8 @@ static uint32_t newest_ptx(const struct view *v) {
 
 typedef bool in_set(const struct view *v, struct cs_device d);
 
-// Drops what no device of the set selects; with `future`, devices still to come keep the newest PTX.
+// Drops what no device of the set selects; with `future`, devices still to come keep the newest
+// PTX.
 static void drop_unused(struct view *v, in_set *wanted, bool future, enum cs_slim_cause cause) {
     uint32_t devices;
     const struct cs_device_row *table = cs_device_table(&devices);

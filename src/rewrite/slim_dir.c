@@ -1,9 +1,9 @@
 // Folders, such as an installed package or an unpacked wheel: each library is slimmed like a single
 // file, everything else is copied, and the RECORD of every dist-info folder is brought up to date.
 //
-// A copy is made under a temporary name beside the output and renamed when it is complete.  In place,
-// every file is replaced by a verified one in one step each, RECORDs last; until then the originals
-// keep a second name, and are put back when anything fails.
+// A copy is made under a temporary name beside the output and renamed when it is complete.  In
+// place, every file is replaced by a verified one in one step each, RECORDs last; until then the
+// originals keep a second name, and are put back when anything fails.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -63,10 +63,10 @@ void cs_slim_hash_member(struct cs_slim_member *m, const struct cs_slim_job *job
 }
 
 enum cs_code cs_slim_vendor_check(struct cs_str name, bool force, struct cs_err *err) {
-    const bool vendor = cs_str_starts(name, CS_STR("nvidia_")) ||
-                        cs_str_starts(name, CS_STR("nvidia-")) ||
-                        cs_str_starts(name, CS_STR("libcu")) ||
-                        cs_str_starts(name, CS_STR("libnv")) || cs_str_starts(name, CS_STR("libnccl"));
+    const bool vendor =
+        cs_str_starts(name, CS_STR("nvidia_")) || cs_str_starts(name, CS_STR("nvidia-")) ||
+        cs_str_starts(name, CS_STR("libcu")) || cs_str_starts(name, CS_STR("libnv")) ||
+        cs_str_starts(name, CS_STR("libnccl"));
     if (vendor && !force) {
         return cs_fail(err, CS_CONFLICT,
                        "%.*s looks like one of NVIDIA's own redistributables: whether its licence "

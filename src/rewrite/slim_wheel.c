@@ -1,7 +1,7 @@
-// Wheels, in two passes: the first decides for every library and adds up the price, the second makes
-// each new library, proves it, and writes it, one at a time; all other members are copied as they
-// are, compressed bytes untouched.  RECORD is written anew, and the finished file is read back before
-// it gets its name.
+// Wheels, in two passes: the first decides for every library and adds up the price, the second
+// makes each new library, proves it, and writes it, one at a time; all other members are copied as
+// they are, compressed bytes untouched.  RECORD is written anew, and the finished file is read back
+// before it gets its name.
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +68,13 @@ static enum cs_code find_members(struct wheel_run *w, struct cs_err *err) {
         w->total_bytes += m->bytes;
         enum cs_code code = CS_OK;
         if (m->faults) {
-            code = cs_fail_at(err, CS_CONFLICT, m->header_off,
-                              "a damaged or ambiguous ZIP member: `cuslim check` says what is wrong");
+            code =
+                cs_fail_at(err, CS_CONFLICT, m->header_off,
+                           "a damaged or ambiguous ZIP member: `cuslim check` says what is wrong");
         } else if (is_signature(m->name) && !w->in->request->force_vendor) {
-            code = cs_fail(err, CS_CONFLICT, "the wheel is signed, and the signature would no longer "
-                                             "hold; --force-vendor goes on");
+            code = cs_fail(err, CS_CONFLICT,
+                           "the wheel is signed, and the signature would no longer "
+                           "hold; --force-vendor goes on");
         }
         CS_TRY(in_member(w, i, code, err));
     }
@@ -109,7 +111,8 @@ static void release(const struct wheel_run *w, uint32_t index, uint8_t *block) {
     cs_pages_free(block, cs_max_u64(member_at(w, index)->bytes, 1));
 }
 
-// The row of a member that is going to change must be there and right: an edit must not hide damage.
+// The row of a member that is going to change must be there and right: an edit must not hide
+// damage.
 static enum cs_code check_row(const struct wheel_run *w, const struct cs_slim_member *m,
                               struct cs_err *err) {
     const uint32_t row = cs_record_find(&w->meta.record, m->path);
@@ -236,7 +239,8 @@ static enum cs_code put_record(struct wheel_run *w, struct cs_zipwrite *out, str
     }
     struct cs_buf text;
     cs_buf_init(&text, CS_MAX_MEMBER_BYTES);
-    enum cs_code code = cs_record_rewrite(&w->meta.record, w->edits.ptr, w->edits.count, &text, err);
+    enum cs_code code =
+        cs_record_rewrite(&w->meta.record, w->edits.ptr, w->edits.count, &text, err);
     if (code == CS_OK) {
         code = cs_zipwrite_replace(out, &w->zip, m, w->meta.record_member, cs_buf_view(&text), err);
         const uint64_t after = w->result->after_installed_bytes + text.len;
@@ -258,7 +262,8 @@ static enum cs_code put_wheel_file(struct wheel_run *w, struct cs_zipwrite *out,
         const char *end = memchr(rest.ptr, '\n', rest.len);
         const size_t n = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
         const struct cs_str line = {rest.ptr, n};
-        if (!told && (cs_str_starts(line, CS_STR("Tag:")) || cs_str_starts(line, CS_STR("Build:")))) {
+        if (!told &&
+            (cs_str_starts(line, CS_STR("Tag:")) || cs_str_starts(line, CS_STR("Build:")))) {
             cs_buf_printf(&w->wheel_text, "Build: %llu\n",
                           (unsigned long long)w->in->request->build_tag);
             told = true;
@@ -277,7 +282,8 @@ static enum cs_code put_wheel_file(struct wheel_run *w, struct cs_zipwrite *out,
     }
     w->result->changed = true;
     w->result->after_installed_bytes += w->wheel_text.len - m->bytes;
-    return cs_zipwrite_replace(out, &w->zip, m, w->meta.wheel_member, cs_buf_view(&w->wheel_text), err);
+    return cs_zipwrite_replace(out, &w->zip, m, w->meta.wheel_member, cs_buf_view(&w->wheel_text),
+                               err);
 }
 
 static enum cs_code put_member(struct wheel_run *w, struct cs_zipwrite *out, uint32_t index,
@@ -327,7 +333,8 @@ static enum cs_code prove_member(const struct wheel_run *w, const struct cs_zip 
                                  uint32_t index, struct cs_err *err) {
     const struct cs_zip_member *a = member_at(w, index), *b = &fresh->members.ptr[index];
     if (!cs_str_eq(a->name, b->name) || b->faults || a->external_attr != b->external_attr) {
-        return cs_fail_at(err, CS_CONFLICT, b->header_off, "the new wheel's member is not as meant");
+        return cs_fail_at(err, CS_CONFLICT, b->header_off,
+                          "the new wheel's member is not as meant");
     }
     const uint32_t edit = edit_of(w, index);
     if (edit == CS_NONE && index != w->meta.record_member) {

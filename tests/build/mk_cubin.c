@@ -263,7 +263,7 @@ static void add_data_sections(struct maker *m) {
             s->shared = add(m, ".nv.shared.", k->name, SHT_NOBITS,
                             SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, 4);
             at(m, s->shared)->nobits_bytes =
-                k->shared_bytes + (m->abi >= 8 && m->sm >= 90 ? RESERVED_SHARED : 0);
+                k->shared_bytes + (m->sm >= 90 ? RESERVED_SHARED : 0);
         }
     }
     for (size_t i = 0; i < c->kernel_count; i++) {

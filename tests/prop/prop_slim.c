@@ -1,7 +1,8 @@
 // Properties of slim over generated files and random options:
-//   a run that may change nothing gives the same bytes; a second run changes nothing more; the number
-//   of threads changes nothing; the input stays as it was; what is refused leaves no output; recompression
-//   alone keeps every image, by hash; whatever is dropped, each image of the output was in the input.
+//   a run that may change nothing gives the same bytes; a second run changes nothing more; the
+//   number of threads changes nothing; the input stays as it was; what is refused leaves no output;
+//   recompression alone keeps every image, by hash; whatever is dropped, each image of the output
+//   was in the input.
 //
 //     prop_slim [--seed N] [--cases N]
 #include <stdio.h>
@@ -130,7 +131,8 @@ static struct cs_slim_options random_options(struct cs_gen *g) {
         o.devices[o.device_count++] = devices[cs_gen_below(g, 6)];
     }
     if (cs_gen_chance(g, 30)) {
-        o.drop[o.drop_count++] = (struct cs_target){(uint16_t)(75 + 5 * cs_gen_below(g, 4)), 0, false};
+        o.drop[o.drop_count++] =
+            (struct cs_target){(uint16_t)(75 + 5 * cs_gen_below(g, 4)), 0, false};
     }
     uint32_t n;
     const struct cs_device_row *table = cs_device_table(&n);
@@ -163,7 +165,8 @@ static void check_result(struct run *r, const struct cs_slim_options *o) {
     const struct images before = read_images(r, r->in), after = read_images(r, r->out);
     expect(r, before.ok && after.ok, "both files can be read");
     expect(r, subset(&after, &before), "no image that the input did not have");
-    expect(r, !only_recompresses(o) || before.count == after.count, "recompression keeps all images");
+    expect(r, !only_recompresses(o) || before.count == after.count,
+           "recompression keeps all images");
     cs_free(before.hash);
     cs_free(after.hash);
 }
@@ -188,7 +191,8 @@ static void check_case(struct run *r, const struct cs_buf *file, const struct cs
     expect(r, slim(r, o, r->in, r->again, 1, &again, &err) == CS_OK && same_files(r->out, r->again),
            "three threads give the same bytes");
     const enum cs_code second = slim(r, o, r->out, r->again, 0, &again, &err);
-    expect(r, second == CS_OK && same_files(r->out, r->again), "slimming twice changes nothing more");
+    expect(r, second == CS_OK && same_files(r->out, r->again),
+           "slimming twice changes nothing more");
 }
 
 static void check_no_op(struct run *r, const struct cs_buf *file) {
@@ -220,7 +224,8 @@ int main(int argc, char **argv) {
     snprintf(r.in, sizeof r.in, "%s/in", r.dir);
     snprintf(r.out, sizeof r.out, "%s/out", r.dir);
     snprintf(r.again, sizeof r.again, "%s/again", r.dir);
-    CS_ASSERT(cs_pool_new(1, &r.pool[0], NULL) == CS_OK && cs_pool_new(3, &r.pool[1], NULL) == CS_OK);
+    CS_ASSERT(cs_pool_new(1, &r.pool[0], NULL) == CS_OK &&
+              cs_pool_new(3, &r.pool[1], NULL) == CS_OK);
     for (uint64_t seed = first; seed < first + cases && r.failures < 20; seed++) {
         r.seed = seed;
         cs_buf_clear(&b);

@@ -1,4 +1,5 @@
-// What the selection module says about containers: "NAME outcome TARGET" for device 9.0 and a driver.
+// What the selection module says about containers: "NAME outcome TARGET" for device 9.0 and a
+// driver.
 //     predict DRIVER FILE...
 #include <stdio.h>
 

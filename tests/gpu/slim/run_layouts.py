@@ -17,5 +17,6 @@ for eager in ("", "EAGER"):
         total += 1
         ok = rc.returncode == 0
         bad += not ok
-        print(f"{'ok  ' if ok else 'FAIL'} {f.name} {eager} {'' if ok else str(rc.returncode) + ' ' + rc.stderr[-200:]}")
+        why = "" if ok else f"{rc.returncode} {rc.stderr[-200:]}"
+        print(" ".join(["ok" if ok else "FAIL", f.name, eager, why]).rstrip())
 print(f"{total - bad} passed, {bad} failed, 0 skipped")
