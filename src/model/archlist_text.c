@@ -130,7 +130,8 @@ bool cs_arch_nearest(enum cs_notation notation, struct cs_str token, char *out, 
 void cs_arch_reject(struct cs_arch_reader *r, enum cs_arch_issue_id id, uint32_t at,
                     struct cs_str token, const char *why) {
     char near[CS_TARGET_TEXT_BYTES] = "";
-    const bool has_near = id == CS_ARCH_BAD_TOKEN &&
+    const bool recorded = r->list->issues.count < CS_ARCH_ISSUES_MAX || !r->options->collect;
+    const bool has_near = id == CS_ARCH_BAD_TOKEN && recorded &&
                           cs_arch_nearest(r->list->notation, token, near, sizeof near) &&
                           !cs_str_eq(token, cs_str_from(near));
     const int shown = (int)(token.len < 60 ? token.len : 60);

@@ -353,7 +353,7 @@ static void test_long(void **state) {
             cs_intersection_fini(&x);
         }
     }
-    assert_true(clock() - start < 3 * CLOCKS_PER_SEC);
+    assert_true(clock() - start < 20 * CLOCKS_PER_SEC);  // quadratic: minutes
     free(text);
 }
 
