@@ -84,6 +84,6 @@ int cs_code_exit(enum cs_code code);
 
 // Our own invariants, never input.  Stays on in release builds.
 #define CS_ASSERT(cond) ((cond) ? (void)0 : cs_assert_failed(#cond, __FILE__, __LINE__))
-_Noreturn void cs_assert_failed(const char *cond, const char *file, int line);
+void cs_assert_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
 
 #endif

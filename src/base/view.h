@@ -102,6 +102,8 @@ static inline void cs_put_u16(uint8_t *p, uint16_t x) { memcpy(p, &x, sizeof x);
 static inline void cs_put_u32(uint8_t *p, uint32_t x) { memcpy(p, &x, sizeof x); }
 static inline void cs_put_u64(uint8_t *p, uint64_t x) { memcpy(p, &x, sizeof x); }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "reads assume a little-endian host");
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "reads assume a little-endian host"
+#endif
 
 #endif
