@@ -234,7 +234,7 @@ def containers(data):
             at = data.find(MAGIC, at, end)
             if at < 0:
                 break
-            stop = _well_formed(data, at, end) if (at - s[4]) % 8 == 0 else None
+            stop = _well_formed(data, at, end) if at % 8 == 0 else None
             if stop:
                 yield elf.names[i], at
             at = stop or at + 8
