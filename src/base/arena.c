@@ -11,7 +11,9 @@ struct cs_arena_block {
     _Alignas(16) uint8_t data[];
 };
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16 };
+// Blocks double from the first to the largest: a wheel has an arena for each of 10,000 members, and
+// most of them hold one name.
+enum { FIRST_BLOCK_BYTES = 512, BLOCK_BYTES = 64 * 1024, ALIGN = 16 };
 
 void cs_arena_init(struct cs_arena *a) { *a = (struct cs_arena){0}; }
 
@@ -25,7 +27,12 @@ void cs_arena_fini(struct cs_arena *a) {
 }
 
 static struct cs_arena_block *add_block(struct cs_arena *a, size_t need) {
-    const size_t size = need > BLOCK_BYTES / 4 ? need : BLOCK_BYTES;
+    size_t block = a->head ? a->head->size : FIRST_BLOCK_BYTES / 2;
+    block = block > BLOCK_BYTES / 2 ? BLOCK_BYTES : block * 2;
+    while (block < BLOCK_BYTES && need > block / 4) {
+        block *= 2;
+    }
+    const size_t size = need > BLOCK_BYTES / 4 ? need : block;
     if (size > SIZE_MAX - sizeof(struct cs_arena_block)) {
         return NULL;
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 #include "build/mk_zip.h"
 #include "format/zip.h"
 
-enum { FILE_SECONDS = 20, MEMORY_GIB = 12 };
+enum { FILE_SECONDS = 10, WHOLE_SECONDS = 3600, MEMORY_GIB = 12 };
 
 static struct run {
     const char *only;
@@ -63,9 +64,10 @@ static enum cs_code try_file(struct cs_view file, const char *what, uint64_t pla
                              uint64_t value) {
     enum cs_code code = CS_OK;
     run.what = what;
-    alarm(FILE_SECONDS);
+    static const struct itimerval limit = {.it_value = {.tv_sec = FILE_SECONDS}}, none;
+    setitimer(ITIMER_PROF, &limit, NULL);
     const char *wrong = cs_check_file(file, run.pool, &code);
-    alarm(0);
+    setitimer(ITIMER_PROF, &none, NULL);
     run.tried++;
     run.refused += code != CS_OK;
     if (wrong) {
@@ -202,9 +204,10 @@ static void overlapping_sections(void) {
     cs_buf_fini(&b);
 }
 
+// Processor time: other work on the machine must not fail a test.
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -436,7 +439,9 @@ int main(int argc, char **argv) {
     const struct rlimit limit = {MEMORY_GIB * CS_GIB, MEMORY_GIB * CS_GIB};
     CS_ASSERT(setrlimit(RLIMIT_AS, &limit) == 0);
 #endif
+    signal(SIGPROF, on_alarm);
     signal(SIGALRM, on_alarm);
+    alarm(WHOLE_SECONDS);
     setvbuf(stdout, NULL, _IOLBF, 0);
     CS_ASSERT(cs_pool_new(1, &run.pool, NULL) == CS_OK);
     build_files();
