@@ -270,15 +270,17 @@ static enum cs_code run_command(struct cs_cli *cli, int argc, char **argv, struc
     cs_opt_fini(&sets[0]);
     cs_vec_fini(&cli->args.items);
     cs_pool_free(cli->pool);
+    cs_cli_config_free(cli);
     cs_free(opts);
     return code;
 }
 
+// `path` is the command whose help may help; NULL when it would not.
 static int report_error(const struct cs_err *err, enum cs_code code, const char *path) {
     char text[CS_ERR_FRAMES * CS_ERR_TEXT + 64];
     cs_err_format(err, text, sizeof text);
     print_error("%s", text[0] ? text : cs_code_name(code));
-    if (code == CS_USAGE) {
+    if (code == CS_USAGE && path) {
         fprintf(stderr, "Try 'cuslim %s%s--help'.\n", path, path[0] ? " " : "");
     } else if (code == CS_INTERNAL) {
         fprintf(stderr, "This is a bug in cuslim; please report it.\n");
@@ -361,7 +363,7 @@ int cs_cli_main(int argc, char **argv) {
     struct cs_err err = {0};
     const enum cs_code code = run_command(&cli, count, words, &err);
     if (code != CS_OK) {
-        return report_error(&err, code, path);
+        return report_error(&err, code, cli.config_failed ? NULL : path);
     }
     return cli.exit_code ? cli.exit_code : cli.gate_failed ? EXIT_GATE : 0;
 }

@@ -30,6 +30,8 @@ struct cs_cli {
     struct cs_common common;
     struct cs_args args;
     struct cs_pool *pool;     // see cs_cli_pool
+    struct cs_config *config; // see cs_cli_config
+    bool config_failed;       // the error is in the configuration, not in the words
     bool gate_failed;         // set it for exit code 1; the report is still written
     bool full_names;          // set it for --names full: text is not shortened
     int exit_code;            // for commands that hand on another program's code; 0 = not used
@@ -37,6 +39,13 @@ struct cs_cli {
 
 // The pool of -j threads, made at the first call; owned by the frame.
 enum cs_code cs_cli_pool(struct cs_cli *cli, struct cs_pool **pool, struct cs_err *err) CS_MUST_USE;
+
+// The configuration, read at the first call; never NULL on success: without a file it is empty.
+// Warnings about it have been printed.  Owned by the frame.
+struct cs_config;
+enum cs_code cs_cli_config(struct cs_cli *cli, const struct cs_config **config,
+                           struct cs_err *err) CS_MUST_USE;
+void cs_cli_config_free(struct cs_cli *cli);  // the frame's part of it
 
 // The two descriptions of a result.  `doc` fills a document; `json` writes the members that follow
 // "schema" and "tool" of the JSON object.

@@ -3,6 +3,7 @@
 
 extern const struct cs_cmd cs_cmd_arch;
 extern const struct cs_cmd cs_cmd_check;
+extern const struct cs_cmd cs_cmd_config;
 extern const struct cs_cmd cs_cmd_explain;
 extern const struct cs_cmd cs_cmd_list;
 extern const struct cs_cmd cs_cmd_size;
@@ -15,6 +16,7 @@ const struct cs_cmd *const cs_commands[] = {
     &cs_cmd_check,
     &cs_cmd_explain,
     &cs_cmd_arch,
+    &cs_cmd_config,
     NULL,
 };
 

@@ -1,0 +1,2 @@
+#!/bin/sh
+cd project && cuslim config --format json -q

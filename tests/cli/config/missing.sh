@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim config --config nowhere.toml

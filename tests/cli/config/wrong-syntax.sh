@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'driver = \n' > cuslim.toml && cuslim config
