@@ -583,6 +583,8 @@ static void reset(struct cs_cubin *c) {
     c->work->symtab = 0;
 }
 
+enum { FIRST_ACCELERATED_SM = 90 };  // older chips have the bit without the meaning (sm_60, CUDA 9)
+
 static void read_header(struct cs_cubin *c, const struct cs_elf *elf) {
     c->abi = elf->abi_version;
     c->relocatable = elf->type == ET_REL;
@@ -592,7 +594,7 @@ static void read_header(struct cs_cubin *c, const struct cs_elf *elf) {
     } else {
         c->sm = elf->flags & 0xFF;
         c->virtual_sm = (elf->flags >> 16) & 0xFF;
-        c->accelerated = (elf->flags & 0x800) != 0;
+        c->accelerated = c->sm >= FIRST_ACCELERATED_SM && (elf->flags & 0x800) != 0;
         c->toolkit_x10 = elf->version >= 50 && elf->version < 256 ? elf->version : 0;
     }
 }

@@ -240,9 +240,72 @@ def containers(data):
             at = stop or at + 8
 
 
+def _cubin_extent(data, start):
+    """Bytes of the cubin that starts here, None when none does."""
+    if data[start + 4 : start + 5] != b"\x02" or data[start + 18 : start + 20] != b"\xbe\0":
+        return None
+    phoff, shoff = struct.unpack_from("<QQ", data, start + 32)
+    phnum, count = struct.unpack_from("<H2xH", data, start + 56)
+    end = max(64, phoff + 56 * phnum if phnum else 0, shoff + 64 * count)
+    for i in range(count):
+        s = SECTION.unpack_from(data, start + shoff + 64 * i)
+        if s[1] not in (0, 8):
+            end = max(end, s[4] + s[5])
+    return end
+
+
+def loose_cubins(data):
+    """Cubins that lie in a section without a container."""
+    if data[:4] != b"\x7fELF" or data[18:20] == b"\xbe\0":
+        return
+    elf = Elf(data)
+    taken = []
+    for _, start in containers(data):
+        taken.append((start, start + 16 + struct.unpack_from("<Q", data, start + 8)[0]))
+    for i, s in enumerate(elf.sections):
+        if s[1] in (0, 8) or not s[2] & 2:
+            continue
+        at, end = s[4], s[4] + s[5]
+        while at < end:
+            at = data.find(b"\x7fELF", at, end)
+            if at < 0:
+                break
+            inside = any(a <= at < b for a, b in taken)
+            size = _cubin_extent(data, at) if at % 8 == 0 and not inside and at else None
+            if size and at + size <= end:
+                yield elf.names[i], at, size
+            at += size or 8 - at % 8
+
+
+def _loose_image(data, section, start, size):
+    cubin = Cubin(data[start : start + size])
+    return Image(
+        section,
+        None,
+        start,
+        None,
+        None,
+        2,
+        cubin.sm,
+        "a" if cubin.accelerated else "",
+        "none",
+        0,
+        None,
+        None,
+        (0, 0),
+        size,
+        size,
+        False,
+        lambda: data[start : start + size],
+    )
+
+
 def images(data):
+    """Every image of a library or fatbin, by offset."""
+    found = [_loose_image(data, *place) for place in loose_cubins(data)]
     for number, (section, start) in enumerate(containers(data)):
-        yield from walk_container(data, start, section, number)
+        found.extend(walk_container(data, start, section, number))
+    return sorted(found, key=lambda image: image.offset)
 
 
 def open_file(path):
@@ -274,6 +337,7 @@ class Cubin:
         elf = Elf(data)
         self.abi = elf.abi
         self.sm = (elf.flags >> 8) & 0xFF if elf.abi >= 8 else elf.flags & 0xFF
+        self.accelerated = self.sm >= 90 and bool(elf.flags & (0x8 if elf.abi >= 8 else 0x800))
         self.text, self.constant, self.shared = {}, {}, {}
         symtab = info = None
         for i, s in enumerate(elf.sections):
@@ -288,6 +352,9 @@ class Cubin:
                 symtab = i
             elif name == ".nv.info":
                 info = i
+            elif name == ".nv.compat":
+                records = dict(_info_records(bytes(elf.content(i))))
+                self.accelerated |= records.get(9) == 1
         self.code_bytes = sum(size for _, size in self.text.values())
         registers, frame, local = {}, {}, {}
         for attribute, value in _info_records(bytes(elf.content(info))) if info else ():
