@@ -3,7 +3,7 @@
 // where it was not.  What lies outside the containers is elfcut's proof.
 
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "rewrite/slim_job.h"
@@ -12,6 +12,7 @@
 struct proof {
     const struct cs_slim_job *job;
     const struct cs_scan *fresh;
+    const uint32_t *old_order, *fresh_order;  // containers, pairwise: see by_section
     struct cs_workers *workers;
     atomic_int code;
     struct cs_err err;
@@ -69,8 +70,8 @@ static bool stays(const struct cs_slim_job *job, uint32_t image) {
 static enum cs_code check_container(const struct proof *proof, size_t index, struct cs_worker *w,
                                     struct cs_err *err) {
     const struct cs_slim_job *job = proof->job;
-    const struct cs_container *a = &job->scan.containers.ptr[index];
-    const struct cs_container *b = &proof->fresh->containers.ptr[index];
+    const struct cs_container *a = &job->scan.containers.ptr[proof->old_order[index]];
+    const struct cs_container *b = &proof->fresh->containers.ptr[proof->fresh_order[index]];
     const uint32_t old_end = a->first_image + a->image_count;
     bool *matched = cs_calloc(a->image_count, sizeof *matched);
     if (!matched) {
@@ -144,14 +145,64 @@ static enum cs_code check_scan(const struct cs_slim_job *job, const struct cs_sc
         return cs_fail(err, CS_CONFLICT, "the new file has %zu containers, the original %zu",
                        fresh->containers.count, job->scan.containers.count);
     }
-    for (size_t i = 0; i < fresh->containers.count; i++) {
-        const struct cs_container *a = &job->scan.containers.ptr[i];
-        const struct cs_container *b = &fresh->containers.ptr[i];
-        if (a->wrapper != b->wrapper || a->relocatable != b->relocatable) {
+    return CS_OK;
+}
+
+// A section that outgrew its place lies at the end of the new file, so containers are paired within
+// their member and section, where they keep their order.
+static int by_section(const void *a, const void *b, void *ctx) {
+    const struct cs_scan *scan = ctx;
+    const struct cs_container *x = &scan->containers.ptr[*(const uint32_t *)a];
+    const struct cs_container *y = &scan->containers.ptr[*(const uint32_t *)b];
+    if (x->member != y->member) {
+        return x->member < y->member ? -1 : 1;
+    }
+    const int c = cs_str_cmp(cs_intern_text(&scan->sections, x->section),
+                             cs_intern_text(&scan->sections, y->section));
+    return c != 0 ? c : x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static uint32_t *in_order(const struct cs_scan *scan) {
+    uint32_t *order = cs_calloc(scan->containers.count, sizeof *order);
+    for (uint32_t i = 0; order && i < scan->containers.count; i++) {
+        order[i] = i;
+    }
+    if (order) {
+        qsort_r(order, scan->containers.count, sizeof *order, by_section, (void *)(uintptr_t)scan);
+    }
+    return order;
+}
+
+static enum cs_code check_pairs(const struct proof *proof, struct cs_err *err) {
+    for (size_t i = 0; i < proof->fresh->containers.count; i++) {
+        const struct cs_scan *before = &proof->job->scan;
+        const struct cs_container *a = &before->containers.ptr[proof->old_order[i]];
+        const struct cs_container *b = &proof->fresh->containers.ptr[proof->fresh_order[i]];
+        const bool same_place = cs_str_eq(cs_intern_text(&before->sections, a->section),
+                                          cs_intern_text(&proof->fresh->sections, b->section));
+        if (!same_place || a->wrapper != b->wrapper || a->relocatable != b->relocatable) {
             return cs_fail_at(err, CS_CONFLICT, b->offset, "a container lost its wrapper");
         }
     }
     return CS_OK;
+}
+
+static enum cs_code check_images(struct proof *proof, struct cs_pool *pool, struct cs_err *err) {
+    uint32_t *old_order = in_order(&proof->job->scan), *fresh_order = in_order(proof->fresh);
+    proof->old_order = old_order;
+    proof->fresh_order = fresh_order;
+    enum cs_code code = old_order && fresh_order ? check_pairs(proof, err)
+                                                 : cs_fail(err, CS_NOMEM, "no memory to verify");
+    if (code == CS_OK) {
+        cs_pool_for(pool, proof->fresh->containers.count, 1, check_task, proof);
+        code = (enum cs_code)atomic_load(&proof->code);
+        if (code != CS_OK && err) {
+            *err = proof->err;
+        }
+    }
+    cs_free(old_order);
+    cs_free(fresh_order);
+    return code;
 }
 
 enum cs_code cs_slim_verify(const struct cs_slim_job *job, struct cs_view produced,
@@ -168,11 +219,7 @@ enum cs_code cs_slim_verify(const struct cs_slim_job *job, struct cs_view produc
     if (code == CS_OK) {
         struct proof proof = {.job = job, .fresh = &fresh, .workers = workers,
                               .err_taken = ATOMIC_FLAG_INIT};
-        cs_pool_for(pool, fresh.containers.count, 1, check_task, &proof);
-        code = (enum cs_code)atomic_load(&proof.code);
-        if (code != CS_OK && err) {
-            *err = proof.err;
-        }
+        code = check_images(&proof, pool, err);
     }
     cs_scan_fini(&fresh);
     return code;

@@ -46,8 +46,8 @@ do_torch() {
         done
         # What differs between two runs of the original is no fault of the edit.
         python3 "$here/torch_ops.py" "$here/torch-original2.json"
-        python3 "$here/compare.py" "$here/torch-original.json" "$here/torch-original2.json" \
-            "$here/torch-$v.json"
+        python3 "$here/compare.py" "$here/torch-original.json" --again \
+            "$here/torch-original2.json" "$here/torch-$v.json"
         grep '"file"' "$here/torch-$v.json"
     done
     cp "$here"/torch-*.json "$out/"
