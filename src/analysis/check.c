@@ -316,6 +316,10 @@ enum cs_code cs_check_run(const struct cs_inventory *inv, const struct cs_check_
         cs_check_expect(out);
         cs_check_drivers(out);
         cs_check_storage(out);
+        cs_check_files(out);
+        code = cs_check_wheels(out, err);
+    }
+    if (code == CS_OK) {
         conclude(out);
         code = out->failed == CS_OK ? CS_OK : cs_fail(err, out->failed, "no memory to check");
     }

@@ -6,6 +6,7 @@
 #define CS_ANALYSIS_CHECK_H
 
 #include "analysis/check_coverage.h"
+#include "analysis/check_look.h"
 #include "analysis/rules.h"
 #include "model/archlist.h"
 
@@ -42,6 +43,7 @@ struct cs_check_options {
     const struct cs_archlist *declared;     // NULL = nothing declared; `all` already expanded
     const struct cs_check_source *sources;  // first match wins; these go before `declared`
     uint32_t source_count;
+    const struct cs_check_look *looks;      // one an input, done; NULL = files were not looked at
     struct cs_check_words exempt;           // globs of libraries that no coverage gate fails on
     struct cs_check_words select, ignore;   // rules by id, slug or the beginning of an id
     bool strict;                            // narrower containers are errors

@@ -41,6 +41,9 @@ void cs_check_expect(struct cs_check *c);   // check_expect.c: promised devices 
 void cs_check_drivers(struct cs_check *c);  // check_driver.c: floor, PTX, forecast
 void cs_check_storage(struct cs_check *c);  // check_storage.c: dead and raw images
 void cs_check_reading(struct cs_check *c);  // check.c: what could not be read
+void cs_check_files(struct cs_check *c);    // check_files.c: ELF rules
+// check_wheel.c: ZIP, RECORD, tags.  Reads the wheels once more.
+enum cs_code cs_check_wheels(struct cs_check *c, struct cs_err *err) CS_MUST_USE;
 
 // The promise that applies to a unit: a list, or none.
 enum cs_promise { CS_PROMISE_NONE, CS_PROMISE_LIST, CS_PROMISE_NOTHING };

@@ -192,6 +192,39 @@ static const struct cs_rule rules[] = {
         .cure = "Pack the wheel again from its unpacked files.",
     },
     {
+        .id = "W503",
+        .slug = "wheel-metadata",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "the wheel's name, its dist-info folder and the files in it do not fit together",
+        .cause = "The wheel was renamed, repacked by hand or written by a tool that leaves a part "
+                 "out. Installers and indexes find METADATA and RECORD by these names.",
+        .example = "the file's name and METADATA disagree on name or version",
+        .cure = "Let the build tool, `wheel tags` or `wheel pack` write the wheel.",
+    },
+    {
+        .id = "W504",
+        .slug = "tag-mismatch",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "a tag of the wheel promises what its libraries do not keep",
+        .cause = "Installers choose by tags alone. A library for another machine, a newer glibc or "
+                 "one Python only fails when it is imported.",
+        .example = "tagged cp310-abi3, but x.cpython-310-x86_64-linux-gnu.so is for one Python "
+                   "alone",
+        .cure = "Correct the tag (`wheel tags`), or build the library for what the tag says; "
+                "auditwheel finds the right platform tag.",
+    },
+    {
+        .id = "W505",
+        .slug = "bundled-driver-library",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "the wheel holds a library that belongs to the NVIDIA driver",
+        .cause = "libcuda.so and libnvidia-*.so talk to the kernel module of exactly their own "
+                 "version. auditwheel copies them in when they are not excluded; the stub of the "
+                 "toolkit does the same harm.",
+        .example = "pkg.libs/libcuda-1a2b3c4d.so.1",
+        .cure = "auditwheel repair --exclude libcuda.so.1 (and the others).",
+    },
+    {
         .id = "E601",
         .slug = "elf-segment-misaligned",
         .severity = CS_SEVERITY_ERROR,
@@ -223,6 +256,39 @@ static const struct cs_rule rules[] = {
         .example = ".text to .bss: 2.31 GiB, of which .nv_fatbin 2.02 GiB",
         .cure = "Fewer archs, compressed device code, or a linker script that puts device code "
                 "last: `cuslim check --link` shows which arch sets fit and writes the script.",
+    },
+    {
+        .id = "E604",
+        .slug = "elf-damaged",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "sections, segments or the dynamic section of a library contradict each other",
+        .cause = "A tool that edits finished libraries moved bytes and did not update everything "
+                 "that points at them; strip after patchelf is the usual pair. Loading the file "
+                 "fails, or crashes later.",
+        .example = "section .dynstr (offset 0x1f000, address 0x21000) is not where the segments "
+                   "say",
+        .cure = "Start again from the library as it was linked, and apply the edits in the order "
+                "slim, strip, patchelf or auditwheel.",
+    },
+    {
+        .id = "E605",
+        .slug = "moved-program-headers",
+        .severity = CS_SEVERITY_NOTE,
+        .summary = "the program headers are not behind the ELF header",
+        .cause = "patchelf moves the table when it needs room for one more segment. Loaders do not "
+                 "mind, but GNU strip and objcopy write such a file back broken.",
+        .example = "program headers at offset 0x2b1000",
+        .cure = "Run strip before patchelf or auditwheel, never after.",
+    },
+    {
+        .id = "E606",
+        .slug = "version-need-unmatched",
+        .severity = CS_SEVERITY_ERROR,
+        .summary = "symbol versions are asked of a library that is not needed",
+        .cause = "A needed library was renamed (auditwheel adds a hash to its name) and the table "
+                 "of version needs still has the old name. glibc refuses to load the file.",
+        .example = "versions are asked of libfoo.so.1, needed is libfoo-5e2f1a.so.1",
+        .cure = "Use a patchelf that renames both, or repair the wheel again.",
     },
     {
         .id = "U701",

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "cli/arch_common.h"
-#include "cli/load.h"
 #include "report/check_report.h"
 
 struct check_opts {
@@ -135,19 +134,57 @@ static enum cs_code show(struct cs_cli *cli, const struct cs_check *check, struc
     return code;
 }
 
-static enum cs_code judge(struct cs_cli *cli, const struct setup *s, struct cs_err *err) {
+// The inputs, and what was seen of their files on the way.
+struct seen {
     struct cs_inventory inv;
-    const struct cs_inventory_options options = {.depth = CS_DEPTH_KERNELS, .sources = true};
-    enum cs_code code = cs_cli_load(cli, options, &inv, err);
+    struct cs_check_look *looks;
+    size_t count;
+};
+
+static void seen_fini(struct seen *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        cs_check_look_fini(&s->looks[i]);
+    }
+    cs_free(s->looks);
+    cs_inventory_fini(&s->inv);
+}
+
+static enum cs_code see(struct cs_cli *cli, struct seen *s, struct cs_err *err) {
+    struct cs_pool *pool;
+    *s = (struct seen){.looks = cs_calloc(cli->args.items.count, sizeof *s->looks)};
+    cs_inventory_init(&s->inv);
+    if (!s->looks) {
+        return cs_fail(err, CS_NOMEM, "no memory for the inputs");
+    }
+    CS_TRY(cs_cli_pool(cli, &pool, err));
+    for (size_t i = 0; i < cli->args.items.count; i++) {
+        cs_check_look_init(&s->looks[i], true);
+        s->count++;
+        const struct cs_inventory_look look = cs_check_look_callback(&s->looks[i]);
+        const struct cs_inventory_options options = {.depth = CS_DEPTH_KERNELS,
+                                                     .sources = true,
+                                                     .look = &look,
+                                                     .progress = cs_cli_progress,
+                                                     .progress_ctx = cli};
+        CS_TRY(cs_inventory_add(&s->inv, cli->args.items.ptr[i], &options, pool, err));
+        CS_TRY(cs_check_look_done(&s->looks[i], err));
+    }
+    return CS_OK;
+}
+
+static enum cs_code judge(struct cs_cli *cli, struct setup *s, struct cs_err *err) {
+    struct seen seen;
+    enum cs_code code = see(cli, &seen, err);
     if (code == CS_OK) {
         struct cs_check check;
-        code = cs_check_run(&inv, &s->options, &check, err);
+        s->options.looks = seen.looks;
+        code = cs_check_run(&seen.inv, &s->options, &check, err);
         if (code == CS_OK) {
             code = show(cli, &check, err);
             cs_check_fini(&check);
         }
     }
-    cs_inventory_fini(&inv);
+    seen_fini(&seen);
     return code;
 }
 

@@ -324,6 +324,10 @@ static struct cs_str base_name(const char *path) {
 static enum cs_code add_single(struct cs_inventory *inv, const char *path, struct cs_view file,
                                const struct cs_add *add, struct cs_err *err) {
     struct cs_scan s;
+    const struct cs_inventory_look *look = add->options->look;
+    if (look) {
+        look->file(look->ctx, 0, base_name(path), file);
+    }
     cs_scan_init(&s, file, NULL, add->options);
     enum cs_code code = cs_scan_file(&s, base_name(path), err);
     if (code == CS_OK && s.members.ptr[0].failed) {

@@ -168,11 +168,20 @@ enum cs_depth {
     CS_DEPTH_KERNELS,  // decompress, walk every image, own every byte
 };
 
+// Sees every file of an input while its bytes are in memory.  Called from any thread, several at a
+// time, once a file; `index` is the number of the file in the input: of the ZIP's member, of the
+// regular file in a folder, else 0.  With it, all members of a wheel are inflated.
+struct cs_inventory_look {
+    void (*file)(void *ctx, uint32_t index, struct cs_str path, struct cs_view bytes);
+    void *ctx;
+};
+
 struct cs_inventory_options {
     enum cs_depth depth;
     bool wheel_bytes;      // record positions in deflate streams
     bool hashes;           // hash images and kernel code
     bool sources;          // find source names
+    const struct cs_inventory_look *look;  // NULL = nobody looks
     // Called now and then from any thread with bytes done and known so far; NULL = none.
     void (*progress)(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_ctx;

@@ -33,6 +33,10 @@ static void scan_one(void *ctx, size_t index) {
     char path[CS_MAX_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", f->root, e->path.ptr);
     const enum cs_code opened = cs_file_open(path, &file, &why);
+    const struct cs_inventory_look *look = f->add->options->look;
+    if (opened == CS_OK && look) {
+        look->file(look->ctx, (uint32_t)index, e->path, file.view);
+    }
     cs_scan_init(s, file.view, NULL, f->add->options);
     const enum cs_code code = cs_scan_file(s, e->path, &err);
     if (code == CS_OK && opened != CS_OK) {

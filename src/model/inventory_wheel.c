@@ -82,13 +82,15 @@ static bool start_member(struct job *job) {
     return true;
 }
 
-static enum cs_code inflate_and_scan(const struct wheel *w, struct job *job, struct cs_err *err) {
+static enum cs_code inflate_and_scan(const struct wheel *w, struct job *job, bool device_code,
+                                     struct cs_err *err) {
     const struct cs_zip_member *m = job->member;
     const bool wheel_bytes = w->add->options->wheel_bytes;
     if (m->bytes > CS_MAX_MEMBER_BYTES) {
         return cs_fail(err, CS_LIMIT, "claims %llu bytes", (unsigned long long)m->bytes);
     }
-    uint8_t *block = cs_pages_alloc(m->bytes);
+    const uint64_t block_bytes = cs_max_u64(m->bytes, 1);  // empty files are looked at too
+    uint8_t *block = cs_pages_alloc(block_bytes);
     if (!block) {
         return cs_fail(err, CS_NOMEM, "no memory to inflate %llu bytes",
                        (unsigned long long)m->bytes);
@@ -96,7 +98,11 @@ static enum cs_code inflate_and_scan(const struct wheel *w, struct job *job, str
     struct cs_zip_map map = {0};
     enum cs_code code =
         cs_zip_extract(w->zip, m, block, true, wheel_bytes ? &map : NULL, err);
-    if (code == CS_OK) {
+    const struct cs_inventory_look *look = w->add->options->look;
+    if (code == CS_OK && look) {
+        look->file(look->ctx, (uint32_t)(job - w->jobs), m->name, cs_view_of(block, m->bytes));
+    }
+    if (code == CS_OK && device_code) {
         struct cs_scan *s = &job->scan;
         cs_scan_fini(s);  // the placeholder
         cs_scan_init(s, cs_view_of(block, m->bytes), wheel_bytes ? &map : NULL, w->add->options);
@@ -108,7 +114,7 @@ static enum cs_code inflate_and_scan(const struct wheel *w, struct job *job, str
         s->map = NULL;
     }
     cs_zip_map_fini(&map);
-    cs_pages_free(block, m->bytes);
+    cs_pages_free(block, block_bytes);
     return code;
 }
 
@@ -126,10 +132,14 @@ static void scan_member(struct wheel *w, struct job *job) {
         job->own_bytes < m->compressed_bytes
             ? cs_fail_at(&err, CS_FORMAT, m->data_off, "its data overlap those of another member")
             : cs_zip_prefix(w->zip, m, head, sizeof head, &got, &err);
-    if (code == CS_OK && may_hold_device_code(cs_view_of(head, got), m->bytes)) {
-        job->scan.members.ptr[0].kind = cs_file_kind_of(cs_view_of(head, got));
-        code = inflate_and_scan(w, job, &err);
-        if (code == CS_OK) {
+    const bool device_code =
+        code == CS_OK && may_hold_device_code(cs_view_of(head, got), m->bytes);
+    if (device_code || (code == CS_OK && w->add->options->look && !m->is_dir)) {
+        if (device_code) {
+            job->scan.members.ptr[0].kind = cs_file_kind_of(cs_view_of(head, got));
+        }
+        code = inflate_and_scan(w, job, device_code, &err);
+        if (code == CS_OK && device_code) {
             return;
         }
     }

@@ -28,6 +28,7 @@ void cs_mk_check_start(struct cs_mk_check *t) {
     *t = (struct cs_mk_check){.folder = "/tmp/cuslim-check-XXXXXX"};
     need(mkdtemp(t->folder) != NULL, "no folder");
     cs_inventory_init(&t->inv);
+    cs_check_look_init(&t->look, true);
 }
 
 static void forget_run(struct cs_mk_check *t) {
@@ -45,6 +46,7 @@ static void forget_run(struct cs_mk_check *t) {
 void cs_mk_check_end(struct cs_mk_check *t) {
     forget_run(t);
     cs_inventory_fini(&t->inv);
+    cs_check_look_fini(&t->look);
     for (size_t i = 0; i < t->file_count; i++) {
         cs_buf_fini(&t->bytes[i]);
     }
@@ -70,13 +72,15 @@ void cs_mk_check_library(struct cs_mk_check *t, const char *name, const char *wo
 }
 
 void cs_mk_check_read_as(struct cs_mk_check *t, const char *name, struct cs_view bytes) {
+    const struct cs_inventory_look look = cs_check_look_callback(&t->look);
     const struct cs_inventory_options options = {
-        .depth = CS_DEPTH_KERNELS, .hashes = true, .sources = true};
+        .depth = CS_DEPTH_KERNELS, .hashes = true, .sources = true, .look = &look};
     struct cs_err err = {0};
     snprintf(t->path, sizeof t->path, "%s/%s", t->folder, name);
     FILE *f = fopen(t->path, "wb");
     need(f && fwrite(bytes.ptr, 1, (size_t)bytes.len, f) == bytes.len && fclose(f) == 0, "write");
     need_ok(cs_inventory_add(&t->inv, t->path, &options, NULL, &err), &err);
+    need_ok(cs_check_look_done(&t->look, &err), &err);
     t->read = true;
 }
 
@@ -89,7 +93,7 @@ void cs_mk_check_read(struct cs_mk_check *t) {
     struct cs_buf wheel;
     cs_buf_init(&wheel, SIZE_MAX);
     cs_mk_wheel_write(&wheel, "pkg", "1.0", t->files, t->file_count);
-    cs_mk_check_read_as(t, "pkg-1.0-py3-none-any.whl", cs_buf_view(&wheel));
+    cs_mk_check_read_as(t, "pkg-1.0-py3-none-manylinux_2_28_x86_64.whl", cs_buf_view(&wheel));
     cs_buf_fini(&wheel);
 }
 
@@ -150,6 +154,7 @@ void cs_mk_check_run(struct cs_mk_check *t, const struct cs_mk_check_ask *ask) {
     }
     forget_run(t);
     t->options = ask->more;
+    t->options.looks = &t->look;
     ask_devices(t, ask->devices);
     if (ask->driver) {
         need_ok(cs_driver_parse(cs_str_from(ask->driver), &t->driver, &err), &err);
