@@ -1,8 +1,8 @@
 // The 2 GiB rule: how far 32-bit references must reach in a linked file.
 //
 // Code, and the unwind tables of code, reach data by signed 32-bit distances (x86-64: R_X86_64_PC32
-// and friends; AArch64: ADRP, which reaches 4 GiB).  Device code is reached by 64-bit pointers only,
-// but where it lies between code and data it pushes them apart.  Sections of the large code model
+// and friends; AArch64: ADRP, which reaches 4 GiB).  Device code is reached by 64-bit pointers, but
+// where it lies between code and data it pushes them apart.  Sections of the large code model
 // (SHF_X86_64_LARGE) are reached by 64-bit references as well.
 #include "analysis/check_elf.h"
 #include "base/limits.h"

@@ -1,9 +1,9 @@
 // Wheel rules: would an index take the file, would installers agree on what is in it, and do its
 // names say what it holds?
 //
-// Facts come from format/zip.h, format/record.h and format/wheel.h; here they become findings.  What
-// package indexes refuse (ambiguous ZIP structure, RECORD that does not match) is an error; what is
-// common in published wheels and harms nobody is a note.
+// Facts come from format/zip.h, format/record.h and format/wheel.h; here they become findings.
+// What package indexes refuse (ambiguous ZIP structure, RECORD that does not match) is an error;
+// what is common in published wheels and harms nobody is a note.
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>

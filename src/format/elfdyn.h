@@ -11,11 +11,11 @@
 
 // What a loader would stumble over.
 #define CS_ELFDYN_TABLE 0x1u      // the table itself leaves the file or has no end
-#define CS_ELFDYN_STRINGS 0x2u    // DT_STRTAB is missing, not in the file, or does not start with NUL
+#define CS_ELFDYN_STRINGS 0x2u    // DT_STRTAB is missing, not in the file, or begins without NUL
 #define CS_ELFDYN_NAME 0x4u       // a needed name, SONAME or search path is no printable text
 #define CS_ELFDYN_POINTER 0x8u    // a table it points at lies in no segment's file part
 #define CS_ELFDYN_VERSIONS 0x10u  // version needs that lead out of the file or go round
-#define CS_ELFDYN_SECTION 0x20u   // .dynamic, .dynstr or .dynsym are elsewhere than the segments say
+#define CS_ELFDYN_SECTION 0x20u   // .dynamic, .dynstr or .dynsym are not where the segments say
 
 struct cs_elfdyn_need {
     struct cs_str file;     // the library that must have it

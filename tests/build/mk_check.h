@@ -50,7 +50,8 @@ void cs_mk_check_end(struct cs_mk_check *t);
 void cs_mk_check_file(struct cs_mk_check *t, const char *name, struct cs_view bytes);
 // The same for a library written as words (mk_words.h).
 void cs_mk_check_library(struct cs_mk_check *t, const char *name, const char *words);
-// Reads the files: one alone as it is, several as a wheel pkg-1.0-py3-none-manylinux_2_28_x86_64.whl.
+// Reads the files: one alone as it is, several as a wheel
+// pkg-1.0-py3-none-manylinux_2_28_x86_64.whl.
 void cs_mk_check_read(struct cs_mk_check *t);
 // The same from a finished file.
 void cs_mk_check_read_as(struct cs_mk_check *t, const char *name, struct cs_view bytes);
