@@ -27,7 +27,7 @@
 
 enum cs_col_type {
     CS_COL_NAME,     // text that may be very long; shortened in the middle where room is short
-    CS_COL_TEXT,     // short text, never shortened below 40 columns
+    CS_COL_TEXT,     // short text, shortened only beyond 72 columns
     CS_COL_FIGURE,   // text that is a number already; set to the right
     CS_COL_BYTES,    // u64; MiB and KiB in text, plain bytes in CSV
     CS_COL_DELTA,    // i64 bytes with a sign

@@ -5,7 +5,7 @@
 #include "report/clean.h"
 #include "report/render.h"
 
-enum { GAP = 2, DEFAULT_WIDTH = 80, NAME_MIN = 16, NAME_GOOD = 32, TEXT_MAX = 40 };
+enum { GAP = 2, DEFAULT_WIDTH = 80, NAME_MIN = 16, NAME_GOOD = 32, TEXT_MAX = 72 };
 
 #define BOLD "\x1b[1m"
 #define RED "\x1b[31m"

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim explain sm_103f --format json

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim explain "$SAMPLE" softmax
