@@ -21,7 +21,7 @@ enum cs_promise cs_check_promise(const struct cs_check *c, uint32_t unit,
                                      : c->inv->containers.ptr[u->container].source;
     for (uint32_t i = 0; source.len && i < o->source_count; i++) {
         for (uint32_t k = 0; k < o->sources[i].file_count; k++) {
-            if (cs_glob_match_tail(o->sources[i].files[k], source)) {
+            if (cs_glob_match_source(o->sources[i].files[k], source)) {
                 *list = o->sources[i].arch;
                 *origin = o->sources[i].origin;
                 return *list ? CS_PROMISE_LIST : CS_PROMISE_NOTHING;

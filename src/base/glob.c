@@ -92,3 +92,40 @@ bool cs_glob_match_tail(struct cs_str pattern, struct cs_str path) {
     }
     return false;
 }
+
+static size_t after_slash(struct cs_str s) {
+    size_t i = s.len;
+    while (i > 0 && s.ptr[i - 1] != '/') {
+        i--;
+    }
+    return i;
+}
+
+// "marlin_*.cu" has a literal before its extension, "*.cu" has none.
+static bool has_literal_stem(struct cs_str name) {
+    size_t end = name.len;
+    while (end > 0 && name.ptr[end - 1] != '.') {
+        end--;
+    }
+    for (size_t i = 0; i + 1 < end; i++) {
+        if (name.ptr[i] != '*' && name.ptr[i] != '?') {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cs_glob_match_source(struct cs_str pattern, struct cs_str source) {
+    if (after_slash(source) == 0) {
+        const size_t last = after_slash(pattern);
+        pattern = (struct cs_str){pattern.ptr + last, pattern.len - last};
+        return has_literal_stem(pattern) && cs_glob_match(pattern, source);
+    }
+    for (size_t i = 0; i < source.len; i++) {
+        if ((i == 0 || source.ptr[i - 1] == '/') &&
+            cs_glob_match(pattern, (struct cs_str){source.ptr + i, source.len - i})) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -18,4 +18,10 @@ bool cs_glob_match(struct cs_str pattern, struct cs_str path);
 // from some folder on ("/opt/site/sgl_kernel/sm90/x.so").
 bool cs_glob_match_tail(struct cs_str pattern, struct cs_str path);
 
+// A source file as a finished library names it: its whole path or the path from some folder on
+// ("/build/csrc/a.cu" for "csrc/*.cu").  A bare name, which is all that most libraries tell,
+// matches the last part of the pattern, unless that says nothing about names:
+// "csrc/marlin/**/*.cu" must not claim every .cu there is.
+bool cs_glob_match_source(struct cs_str pattern, struct cs_str source);
+
 #endif
