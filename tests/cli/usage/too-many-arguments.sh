@@ -1,2 +1,2 @@
 #!/bin/sh
-cuslim explain C101 C102
+cuslim config C101
