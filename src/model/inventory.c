@@ -88,7 +88,7 @@ void cs_scan_init(struct cs_scan *s, struct cs_view file, const struct cs_zip_ma
 
 void cs_scan_fini(struct cs_scan *s) {
     for (size_t i = 0; i < s->pending.count; i++) {
-        cs_free(s->pending.ptr[i].walked.block);
+        cs_walked_fini(&s->pending.ptr[i].walked);
     }
     cs_arena_fini(&s->arena);
     cs_intern_fini(&s->sections);
@@ -214,12 +214,13 @@ static bool merge_images(struct cs_inventory *inv, struct cs_scan *s, const stru
             return false;
         }
         count_image(inv, image);
-        const struct cs_pending *p = &s->pending.ptr[i];
+        struct cs_pending *p = &s->pending.ptr[i];
         const uint32_t id = (uint32_t)inv->images.count - 1;
         if (!(p->walked.block ? merge_walked(inv, &p->walked, id, by)
                               : merge_payload(inv, p, id, by))) {
             return false;
         }
+        cs_walked_fini(&p->walked);
     }
     return true;
 }

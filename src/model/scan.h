@@ -25,12 +25,15 @@ struct cs_walked_func {
 };
 struct cs_walked {
     void *block;
+    size_t block_bytes;
     struct cs_walked_kernel *kernels;
     struct cs_walked_func *funcs;
     struct cs_leaf *leaves;    // .kernel is an index in the image
     uint32_t kernel_count, func_count, leaf_count;
     struct cs_str source;      // in the block; empty when not looked for or not there
 };
+
+void cs_walked_fini(struct cs_walked *w);
 
 // A pending image: where its bytes are, until walked.
 struct cs_pending {

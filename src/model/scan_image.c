@@ -121,13 +121,27 @@ struct sizes {
     size_t kernels, funcs, leaves, text;
 };
 
+// Larger blocks are pages of their own, so that the memory of an image goes back to the system as
+// soon as its kernels are in the inventory.
+enum { PAGES_FROM_BYTES = 16 * 1024 };
+
+void cs_walked_fini(struct cs_walked *w) {
+    if (w->block_bytes >= PAGES_FROM_BYTES) {
+        cs_pages_free(w->block, w->block_bytes);
+    } else {
+        cs_free(w->block);
+    }
+    *w = (struct cs_walked){0};
+}
+
 static bool take_block(struct cs_walked *out, struct sizes n, char **text) {
     const size_t k = n.kernels * sizeof *out->kernels, f = n.funcs * sizeof *out->funcs,
-                 l = n.leaves * sizeof *out->leaves;
-    uint8_t *block = cs_calloc(1, k + f + l + n.text);
+                 l = n.leaves * sizeof *out->leaves, bytes = k + f + l + n.text;
+    uint8_t *block = bytes >= PAGES_FROM_BYTES ? cs_pages_alloc(bytes) : cs_calloc(1, bytes);
     if (!block) {
         return false;
     }
+    out->block_bytes = bytes;
     out->block = block;
     out->kernels = (void *)block;
     out->funcs = (void *)(block + k);
