@@ -45,6 +45,11 @@ enum cs_code cs_cli_pool(struct cs_cli *cli, struct cs_pool **pool, struct cs_er
 struct cs_config;
 enum cs_code cs_cli_config(struct cs_cli *cli, const struct cs_config **config,
                            struct cs_err *err) CS_MUST_USE;
+struct cs_reach;
+// The routes of --route ("GLOB=DEVICES") and of the configuration, which add up.  Texts are
+// borrowed from both.
+enum cs_code cs_cli_routes(struct cs_cli *cli, const struct cs_list *words, struct cs_reach *reach,
+                           struct cs_err *err) CS_MUST_USE;
 void cs_cli_config_free(struct cs_cli *cli);  // the frame's part of it
 
 // The two descriptions of a result.  `doc` fills a document; `json` writes the members that follow

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/arch_common.h"
+#include "model/config.h"
 #include "report/check_report.h"
 
 struct check_opts {
@@ -39,6 +40,8 @@ static const struct cs_opt opts[] = {
 struct setup {
     struct cs_device *devices;
     size_t device_count;
+    CS_VEC(struct cs_check_source) sources;
+    struct cs_archlist *archs;  // of the sources, in their order
     CS_VEC(struct cs_driver) drivers;
     struct cs_reach reach;
     struct cs_archlist declared;
@@ -49,6 +52,11 @@ static void setup_fini(struct setup *s) {
     cs_free(s->devices);
     cs_vec_fini(&s->drivers);
     cs_reach_fini(&s->reach);
+    for (size_t i = 0; i < s->sources.count; i++) {
+        cs_archlist_fini(&s->archs[i]);
+    }
+    cs_free(s->archs);
+    cs_vec_fini(&s->sources);
     cs_archlist_fini(&s->declared);
 }
 
@@ -67,21 +75,6 @@ static enum cs_code read_drivers(struct setup *s, const struct cs_list *words,
     return CS_OK;
 }
 
-static enum cs_code read_routes(struct setup *s, const struct cs_list *words, struct cs_err *err) {
-    for (size_t i = 0; i < words->items.count; i++) {
-        const struct cs_str word = words->items.ptr[i];
-        const size_t at = cs_str_find(word, CS_STR("="));
-        if (at == SIZE_MAX) {
-            return cs_fail(err, CS_USAGE, "--route: '%.*s' has no '='; write 'GLOB=9.0 10.0'",
-                           (int)word.len, word.ptr);
-        }
-        const struct cs_str glob = {word.ptr, at};
-        const struct cs_str devices = {word.ptr + at + 1, word.len - at - 1};
-        CS_TRY(cs_reach_add(&s->reach, glob, devices, CS_STR("--route"), err));
-    }
-    return CS_OK;
-}
-
 static enum cs_code read_declared(struct setup *s, const char *text, struct cs_err *err) {
     if (!text) {
         return CS_OK;
@@ -94,22 +87,80 @@ static enum cs_code read_declared(struct setup *s, const char *text, struct cs_e
     return code == CS_OK ? CS_OK : cs_wrap(err, code, "--declared");
 }
 
+// What the configuration promises for each group of sources.
+static enum cs_code read_sources(struct setup *s, const struct cs_config *c, struct cs_err *err) {
+    s->archs = cs_calloc(c->sources.count + 1, sizeof *s->archs);
+    if (!s->archs) {
+        return cs_fail(err, CS_NOMEM, "no memory for the sources");
+    }
+    for (size_t i = 0; i < c->sources.count; i++) {
+        const struct cs_config_source *from = &c->sources.ptr[i];
+        const bool ships = from->ship != CS_SHIP_JIT && from->ship != CS_SHIP_NONE;
+        if (ships && from->arch.len == 0) {
+            continue;  // promises nothing about architectures
+        }
+        struct cs_archlist *arch = &s->archs[s->sources.count];
+        struct cs_check_source *to = cs_vec_push(&s->sources);
+        if (!to) {
+            return cs_fail(err, CS_NOMEM, "no memory for the sources");
+        }
+        cs_archlist_init(arch);
+        *to = (struct cs_check_source){
+            .files = from->files, .file_count = from->file_count, .origin = from->origin};
+        if (ships) {
+            const struct cs_archlist_options torch = {.notation = CS_NOTATION_TORCH};
+            CS_TRY(cs_archlist_parse(arch, from->arch, &torch, err));
+            to->arch = arch;
+        }
+    }
+    return CS_OK;
+}
+
+// Options win; what they do not say is taken from the configuration.
+static enum cs_code read_config(struct cs_cli *cli, struct setup *s, const struct check_opts *o,
+                                struct cs_err *err) {
+    const struct cs_config *c;
+    CS_TRY(cs_cli_config(cli, &c, err));
+    if (o->device.items.count == 0 && c->devices.count) {
+        cs_free(s->devices);
+        s->device_count = c->devices.count;
+        s->devices = cs_calloc(s->device_count, sizeof *s->devices);
+        if (!s->devices) {
+            return cs_fail(err, CS_NOMEM, "no memory for the devices");
+        }
+        memcpy(s->devices, c->devices.ptr, s->device_count * sizeof *s->devices);
+        s->options.asked = true;
+    }
+    if (o->driver.items.count == 0 && cs_driver_known(c->driver)) {
+        struct cs_driver *driver = cs_vec_push(&s->drivers);
+        if (!driver) {
+            return cs_fail(err, CS_NOMEM, "no memory for the drivers");
+        }
+        *driver = c->driver;
+    }
+    return read_sources(s, c, err);
+}
+
 static struct cs_check_words words_of(const struct cs_list *list) {
     return (struct cs_check_words){list->items.ptr, (uint32_t)list->items.count};
 }
 
-static enum cs_code prepare(struct setup *s, const struct check_opts *o, struct cs_err *err) {
+static enum cs_code prepare(struct cs_cli *cli, struct setup *s, const struct check_opts *o,
+                            struct cs_err *err) {
     *s = (struct setup){0};
     cs_archlist_init(&s->declared);
     CS_TRY(cs_arch_devices(&o->device, true, &s->devices, &s->device_count, err));
     CS_TRY(read_drivers(s, &o->driver, err));
-    CS_TRY(read_routes(s, &o->route, err));
+    CS_TRY(cs_cli_routes(cli, &o->route, &s->reach, err));
     CS_TRY(read_declared(s, o->declared, err));
     CS_TRY(cs_check_rule_words(words_of(&o->select), err));
     CS_TRY(cs_check_rule_words(words_of(&o->ignore), err));
+    s->options.asked = o->device.items.count > 0;
+    CS_TRY(read_config(cli, s, o, err));
     s->options.devices = s->devices;
     s->options.device_count = (uint32_t)s->device_count;
-    s->options.asked = o->device.items.count > 0;
+    s->options.sources = s->sources.ptr;
+    s->options.source_count = (uint32_t)s->sources.count;
     s->options.drivers = s->drivers.ptr;
     s->options.driver_count = (uint32_t)s->drivers.count;
     s->options.reach = &s->reach;
@@ -190,7 +241,7 @@ static enum cs_code judge(struct cs_cli *cli, struct setup *s, struct cs_err *er
 
 static enum cs_code run(struct cs_cli *cli, const void *options, struct cs_err *err) {
     struct setup s;
-    enum cs_code code = prepare(&s, options, err);
+    enum cs_code code = prepare(cli, &s, options, err);
     code = code == CS_OK ? judge(cli, &s, err) : code;
     setup_fini(&s);
     return code;

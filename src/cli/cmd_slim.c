@@ -175,22 +175,6 @@ static enum cs_code read_devices(const char *name, const struct cs_list *list,
     return CS_OK;
 }
 
-static enum cs_code read_routes(const struct cs_list *list, struct cs_reach *reach,
-                                struct cs_err *err) {
-    for (size_t i = 0; i < list->items.count; i++) {
-        const struct cs_str word = list->items.ptr[i];
-        const size_t equals = cs_str_find(word, CS_STR("="));
-        if (equals == SIZE_MAX || equals == 0) {
-            return cs_fail(err, CS_USAGE, "--route: '%.*s' is not GLOB=DEVICES", (int)word.len,
-                           word.ptr);
-        }
-        CS_TRY(cs_reach_add(reach, (struct cs_str){word.ptr, equals},
-                            (struct cs_str){word.ptr + equals + 1, word.len - equals - 1},
-                            CS_STR("--route"), err));
-    }
-    return CS_OK;
-}
-
 static enum cs_code read_kernels(const char *path, struct cs_intern *names, struct cs_err *err) {
     struct cs_file file;
     enum cs_code code = cs_file_open(path, &file, err);
@@ -316,7 +300,7 @@ static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_er
     q.options.reach = &reach;
     enum cs_code code = where_to(cli, o, &q, err);
     if (code == CS_OK) {
-        code = read_routes(&o->routes, &reach, err);
+        code = cs_cli_routes(cli, &o->routes, &reach, err);
     }
     if (code == CS_OK) {
         code = read_options(o, &q.options, err);

@@ -1,6 +1,7 @@
 // Which configuration a command sees: --config, else CUSLIM_CONFIG, else the nearest file upward.
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "cli/cli.h"
 #include "model/config.h"
 
@@ -38,6 +39,31 @@ enum cs_code cs_cli_config(struct cs_cli *cli, const struct cs_config **config,
         cs_cli_warn(cli, "%.*s", (int)c->warnings.ptr[i].len, c->warnings.ptr[i].ptr);
     }
     *config = c;
+    return CS_OK;
+}
+
+enum cs_code cs_cli_routes(struct cs_cli *cli, const struct cs_list *words, struct cs_reach *reach,
+                           struct cs_err *err) {
+    for (size_t i = 0; i < words->items.count; i++) {
+        const struct cs_str word = words->items.ptr[i];
+        const size_t at = cs_str_find(word, CS_STR("="));
+        if (at == SIZE_MAX || at == 0) {
+            return cs_fail(err, CS_USAGE, "--route: '%.*s' is not GLOB=DEVICES",
+                           (int)cs_min_u64(word.len, 100), word.ptr);
+        }
+        CS_TRY(cs_reach_add(reach, (struct cs_str){word.ptr, at},
+                            (struct cs_str){word.ptr + at + 1, word.len - at - 1},
+                            CS_STR("--route"), err));
+    }
+    const struct cs_config *config;
+    CS_TRY(cs_cli_config(cli, &config, err));
+    for (size_t i = 0; i < config->reach.routes.count; i++) {
+        struct cs_route *route = cs_vec_push(&reach->routes);
+        if (!route) {
+            return cs_fail(err, CS_NOMEM, "no memory for the routes");
+        }
+        *route = config->reach.routes.ptr[i];
+    }
     return CS_OK;
 }
 

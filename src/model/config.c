@@ -292,6 +292,10 @@ static enum cs_code one_source(struct reader *r, const struct cs_toml_value *v) 
         return no_memory(r);
     }
     s->line = v->line;
+    s->origin = cs_arena_printf(&r->c->arena, "%.*s:%u", (int)r->name.len, r->name.ptr, v->line);
+    if (!s->origin.ptr) {
+        return no_memory(r);
+    }
     CS_TRY(read_table(r, v, source_keys));
     s = last_source(r);
     if (s->file_count == 0) {

@@ -32,6 +32,7 @@ struct cs_config_source {
     struct cs_str arch;          // torch notation, checked; empty = not said
     enum cs_ship ship;
     uint32_t line;
+    struct cs_str origin;        // "cuslim.toml:12"
 };
 
 // A limit on growth is a share or a number of bytes, whichever was written.
