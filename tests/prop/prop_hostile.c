@@ -26,6 +26,15 @@
 #include "build/mk_zip.h"
 #include "format/zip.h"
 
+// Sanitizers reserve terabytes of addresses.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHADOW_MEMORY
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SHADOW_MEMORY
+#endif
+#endif
+
 enum { FILE_SECONDS = 10, WHOLE_SECONDS = 3600, MEMORY_GIB = 12 };
 
 static struct run {
@@ -435,7 +444,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: prop_hostile [--step N] [--only WORD] SAMPLE_WHEEL\n");
         return 2;
     }
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SHADOW_MEMORY
     const struct rlimit limit = {MEMORY_GIB * CS_GIB, MEMORY_GIB * CS_GIB};
     CS_ASSERT(setrlimit(RLIMIT_AS, &limit) == 0);
 #endif
