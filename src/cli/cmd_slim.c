@@ -134,7 +134,7 @@ static const struct cs_opt opts[] = {
     OPT(SWITCH, "in-place", 0, in_place, NULL, "Replace the input once the new file is verified."),
     OPT(SWITCH, "dry-run", 0, dry_run, NULL, "Say what would happen; write nothing."),
     OPT(PATH, "proof", 0, proof, "FILE",
-        "Write the proof as JSON: hashes of every file before and after."),
+        "Write the proof as JSON: hashes of every file and image before and after."),
     OPT(SWITCH, "force-vendor", 0, force_vendor, NULL,
         "Edit libraries that look like NVIDIA's own redistributables."),
     CS_OPT_LAST,
@@ -244,7 +244,7 @@ static double seconds_now(void) {
 }
 
 static enum cs_code write_proof(const char *path, const struct cs_slim_report *report,
-                                const char *input, struct cs_err *err) {
+                                const struct cs_slim_request *q, struct cs_err *err) {
     struct cs_buf text;
     struct cs_json j;
     cs_buf_init(&text, CS_MAX_REPORT_BYTES);
@@ -256,8 +256,7 @@ static enum cs_code write_proof(const char *path, const struct cs_slim_report *r
     cs_json_kz(&j, "name", "cuslim");
     cs_json_kz(&j, "version", CUSLIM_VERSION);
     cs_json_object_end(&j);
-    cs_json_kz(&j, "original", input);
-    cs_slim_report_json(report, &j);
+    cs_slim_proof_json(report, q, &j);
     cs_json_object_end(&j);
     cs_buf_addc(&text, '\n');
     enum cs_code code = cs_buf_check(&text, err);
@@ -280,7 +279,7 @@ static enum cs_code run_request(struct cs_cli *cli, const struct slim_opts *o,
     enum cs_code code = cs_slim_run(q, &result, err);
     const struct cs_slim_report report = {&result, o->dry_run, seconds_now() - start};
     if (code == CS_OK && o->proof && !o->dry_run) {
-        code = write_proof(o->proof, &report, q->input, err);
+        code = write_proof(o->proof, &report, q, err);
     }
     if (code == CS_OK) {
         code = cs_cli_output(cli, &report, cs_slim_report_doc, cs_slim_report_json, err);
@@ -295,7 +294,7 @@ static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_er
     struct cs_intern kernels;
     cs_intern_init(&kernels);
     struct cs_slim_request q = {.dry_run = o->dry_run, .force_vendor = o->force_vendor,
-                                .hash = o->proof != NULL, .build_tag = o->build_tag,
+                                .prove = o->proof != NULL, .build_tag = o->build_tag,
                                 .progress = cs_cli_progress, .progress_ctx = cli};
     q.options.reach = &reach;
     enum cs_code code = where_to(cli, o, &q, err);

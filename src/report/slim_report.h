@@ -15,4 +15,9 @@ struct cs_slim_report {
 void cs_slim_report_doc(const void *report, struct cs_doc *doc);
 void cs_slim_report_json(const void *report, struct cs_json *json);
 
+// Members of the proof file after "schema" and "tool": enough for somebody else to check the output
+// against the original.  The run must have been asked to `prove`.
+void cs_slim_proof_json(const struct cs_slim_report *report, const struct cs_slim_request *request,
+                        struct cs_json *json);
+
 #endif

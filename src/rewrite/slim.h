@@ -74,10 +74,19 @@ struct cs_slim_change {
     struct cs_str example;      // member of one of them
 };
 
+// A device on which some container needs a newer driver than it did.  The artifact's floor may stay
+// the same all the while: another device may have needed more from the start.
+struct cs_slim_raise {
+    struct cs_device device;
+    struct cs_driver before, after;  // of the container that needs most now
+    uint32_t containers;
+};
+
 struct cs_slim_price {
     struct cs_arena arena;
     CS_VEC(struct cs_slim_change) changes;
-    struct cs_driver floor_before, floor_after;
+    CS_VEC(struct cs_slim_raise) raises;         // at most one a device
+    struct cs_driver floor_before, floor_after;  // of everything together; the chips' own not counted
 };
 void cs_slim_price_fini(struct cs_slim_price *p);
 

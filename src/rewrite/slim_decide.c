@@ -9,6 +9,7 @@
 
 enum {
     STUB_BYTES_MAX = 16 * 1024,  // link stubs are 1.4 to 2.4 KB a target
+    FIRST_ABI8_ARCH = 100,       // whose cubins had ABI 8 before CUDA 13
 };
 
 const char *cs_slim_cause_name(enum cs_slim_cause cause) {
@@ -35,6 +36,7 @@ void cs_slim_decision_fini(struct cs_slim_decision *d) {
 void cs_slim_price_fini(struct cs_slim_price *p) {
     cs_arena_fini(&p->arena);
     cs_vec_fini(&p->changes);
+    cs_vec_fini(&p->raises);
     *p = (struct cs_slim_price){0};
 }
 
@@ -56,8 +58,10 @@ struct view {
 };
 
 static struct cs_select_image describe(const struct cs_image *image) {
-    // Code version 1.8 is ABI 8, written by CUDA 13; 1.7 can be any older toolkit.
-    const bool abi8 = image->kind == CS_FATBIN_ELF && image->code_minor >= 8;
+    // Code version 1.8 is ABI 8: CUDA 13 for chips before Blackwell; for Blackwell it began with
+    // 12.8, so that the header does not tell.  1.7 can be any older toolkit.
+    const bool abi8 = image->kind == CS_FATBIN_ELF && image->code_minor >= 8 &&
+                      image->target.arch < FIRST_ABI8_ARCH;
     return (struct cs_select_image){
         .kind = image->kind,
         .target = image->target,
@@ -306,6 +310,28 @@ static void raise(struct cs_driver *floor, const struct cs_selection *s) {
     }
 }
 
+// Notes that a container needs a newer driver on the device than before.
+static bool add_raise(struct cs_slim_price *price, struct cs_device device, struct cs_driver before,
+                      struct cs_driver after) {
+    struct cs_slim_raise *r = NULL;
+    for (size_t i = 0; i < price->raises.count && !r; i++) {
+        r = cs_device_eq(price->raises.ptr[i].device, device) ? &price->raises.ptr[i] : NULL;
+    }
+    if (!r) {
+        r = cs_vec_push(&price->raises);
+        if (!r) {
+            return false;
+        }
+        *r = (struct cs_slim_raise){.device = device};
+    }
+    if (cs_driver_cmp(after, r->after) > 0 || !cs_driver_known(r->after)) {
+        r->before = before;
+        r->after = after;
+    }
+    r->containers++;
+    return true;
+}
+
 static struct cs_target target_at(const struct view *v, uint32_t index) {
     return index == CS_SELECT_NOTHING ? (struct cs_target){0} : v->images[index].target;
 }
@@ -320,7 +346,14 @@ static bool price_device(const struct view *v, struct cs_device device,
     const bool stub = a.index != CS_SELECT_NOTHING && v->cause[a.index] == CS_SLIM_STUB;
     const bool asked = v->options->device_count == 0 || loads_and_asked(v, device) ||
                        device_listed(v->options->promised, v->options->promised_count, device);
-    if (!asked || stub || (a.outcome == b.outcome && a.index == to)) {
+    if (!asked || stub) {
+        return true;
+    }
+    if (b.outcome != CS_OUTCOME_NONE && cs_driver_known(b.floor) &&
+        cs_driver_cmp(b.floor, a.floor) > 0 && !add_raise(price, device, a.floor, b.floor)) {
+        return false;
+    }
+    if (a.outcome == b.outcome && a.index == to) {
         return true;
     }
     const struct cs_slim_change change = {.device = device, .before = a.outcome,
@@ -364,6 +397,30 @@ static const char *fits(const struct cs_slim_change *c, const struct cs_slim_opt
     return device_listed(o->allow, o->allow_count, c->device) ? NULL : "--allow";
 }
 
+static enum cs_code floor_check(const struct cs_slim_price *price, const struct cs_slim_options *o,
+                                struct cs_err *err) {
+    const struct cs_slim_raise *worst = NULL;
+    for (size_t i = 0; i < price->raises.count && !o->allow_unknown_floor; i++) {
+        const struct cs_slim_raise *r = &price->raises.ptr[i];
+        const bool allowed = cs_driver_known(o->allow_floor) &&
+                             cs_driver_cmp(r->after, o->allow_floor) <= 0;
+        if (!allowed && (!worst || cs_driver_cmp(r->after, worst->after) > 0)) {
+            worst = r;
+        }
+    }
+    if (!worst) {
+        return CS_OK;
+    }
+    char before[CS_DRIVER_TEXT_BYTES], after[CS_DRIVER_TEXT_BYTES], device[CS_TARGET_TEXT_BYTES];
+    cs_driver_text(worst->before, before);
+    cs_driver_text(worst->after, after);
+    cs_device_text(worst->device, device);
+    return cs_fail(err, CS_CONFLICT,
+                   "the driver floor would rise from %s to %s (%u containers on %s devices); to "
+                   "accept that, say --allow-floor %s",
+                   before, after, worst->containers, device, after);
+}
+
 enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
                                  const struct cs_slim_options *o, struct cs_err *err) {
     for (size_t i = 0; i < price->changes.count; i++) {
@@ -393,20 +450,7 @@ enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
                      : "; to accept that, say --allow ",
             promised ? "" : device);
     }
-    const bool raised = cs_driver_cmp(price->floor_after, price->floor_before) > 0 &&
-                        cs_driver_known(price->floor_after);
-    if (raised && !o->allow_unknown_floor &&
-        (!cs_driver_known(o->allow_floor) ||
-         cs_driver_cmp(price->floor_after, o->allow_floor) > 0)) {
-        char before[CS_DRIVER_TEXT_BYTES], after[CS_DRIVER_TEXT_BYTES];
-        cs_driver_text(price->floor_before, before);
-        cs_driver_text(price->floor_after, after);
-        return cs_fail(err, CS_CONFLICT,
-                       "the driver floor would rise from %s to %s; to accept that, say "
-                       "--allow-floor %s",
-                       before, after, after);
-    }
-    return CS_OK;
+    return floor_check(price, o, err);
 }
 
 // ---- one file --------------------------------------------------------------------------------

@@ -109,14 +109,20 @@ static void drop_backups(struct dir_run *d, bool restore) {
 }
 
 static enum cs_code write_made(struct dir_run *d, const struct cs_slim_job *job,
-                               struct cs_str target, mode_t mode, struct cs_err *err) {
-    if (d->in->request->dry_run || (d->in_place && !job->changed)) {
+                               struct cs_slim_member *m, struct cs_str target, mode_t mode,
+                               struct cs_err *err) {
+    if (d->in->request->dry_run) {
         return CS_OK;
+    }
+    if (d->in_place && !job->changed) {
+        return cs_slim_prove_member(d->in, job, job->file, d->result, m, err);
     }
     if (d->in_place) {
         CS_TRY(back_up(d, target, err));
     }
-    return cs_slim_write_job(d->in, job, target.ptr, mode, err);
+    const struct cs_slim_rows rows = {&d->result->arena, &m->images};
+    return cs_slim_write_job(d->in, job, target.ptr, mode, d->in->request->prove ? &rows : NULL,
+                             err);
 }
 
 static enum cs_code put_library(struct dir_run *d, uint32_t index, struct cs_err *err) {
@@ -142,7 +148,7 @@ static enum cs_code put_library(struct dir_run *d, uint32_t index, struct cs_err
     if (code == CS_OK) {
         d->result->after_installed_bytes += job.after_bytes;
         cs_slim_hash_member(m, &job);
-        code = write_made(d, &job, to, e->mode, err);
+        code = write_made(d, &job, m, to, e->mode, err);
     }
     if (code == CS_OK && job.changed) {
         uint32_t *slot = cs_vec_push(&d->changed);
@@ -186,7 +192,7 @@ static enum cs_code copy_entry(struct dir_run *d, uint32_t index, struct cs_err 
     struct cs_file file;
     CS_TRY(cs_file_open(from.ptr, &file, err));
     const struct cs_slim_job unchanged = {.file = file.view};
-    const enum cs_code code = cs_slim_write_job(d->in, &unchanged, to.ptr, e->mode, err);
+    const enum cs_code code = cs_slim_write_job(d->in, &unchanged, to.ptr, e->mode, NULL, err);
     cs_file_close(&file);
     return code;
 }

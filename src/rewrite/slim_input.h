@@ -22,10 +22,22 @@ enum cs_code cs_slim_vendor_check(struct cs_str name, bool force, struct cs_err 
 
 struct cs_str cs_slim_base_name(const char *path);
 
+// Where the rows of the proof go while a file is written.
+struct cs_slim_rows {
+    struct cs_arena *arena;
+    struct cs_slim_images *images;
+};
+
 // Writes a made job to a path: temporary file, read back, verified, renamed.  An unchanged job is
-// copied, or left where it is when path is the input itself.
+// copied, or left where it is when path is the input itself.  `rows` NULL = no proof is asked for.
 enum cs_code cs_slim_write_job(const struct cs_slim_input *in, const struct cs_slim_job *job,
-                               const char *path, mode_t mode, struct cs_err *err) CS_MUST_USE;
+                               const char *path, mode_t mode, const struct cs_slim_rows *rows,
+                               struct cs_err *err) CS_MUST_USE;
+
+// Rows of the proof from bytes in memory: what a job made of a file, verified already.
+enum cs_code cs_slim_prove_member(const struct cs_slim_input *in, const struct cs_slim_job *job,
+                                  struct cs_view produced, struct cs_slim_result *result,
+                                  struct cs_slim_member *m, struct cs_err *err) CS_MUST_USE;
 
 enum cs_code cs_slim_run_wheel(const struct cs_slim_input *in, const struct cs_file *file,
                                struct cs_slim_result *result, struct cs_err *err) CS_MUST_USE;

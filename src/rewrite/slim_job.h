@@ -57,6 +57,23 @@ enum cs_code cs_slim_verify(const struct cs_slim_job *job, struct cs_view produc
                             struct cs_pool *pool, struct cs_workers *workers,
                             struct cs_err *err) CS_MUST_USE;
 
+// Which container of the new file is which of the original's: old[i] and fresh[i] are the same one.
+// Their order by offset may differ, since a section that outgrew its place lies at the end.
+struct cs_slim_pairs {
+    uint32_t *old, *fresh;
+    size_t count;
+};
+enum cs_code cs_slim_pair(const struct cs_slim_job *job, const struct cs_scan *fresh,
+                          struct cs_slim_pairs *out, struct cs_err *err) CS_MUST_USE;
+void cs_slim_pairs_fini(struct cs_slim_pairs *p);
+
+// Finds, for each image of a container of the original, the same image in the new file: fresh_of[i]
+// is its index there, or CS_NONE when it was dropped.  CS_CONFLICT when images are missing, new, or
+// in another order than they should be.
+enum cs_code cs_slim_match(const struct cs_slim_job *job, const struct cs_scan *fresh,
+                           uint32_t old_container, uint32_t fresh_container, uint32_t *fresh_of,
+                           struct cs_err *err) CS_MUST_USE;
+
 void cs_slim_close(struct cs_slim_job *job);
 
 #endif

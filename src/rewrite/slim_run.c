@@ -84,11 +84,28 @@ struct cs_str cs_slim_base_name(const char *path) {
 struct verify {
     const struct cs_slim_job *job;
     const struct cs_slim_input *in;
+    const struct cs_slim_rows *rows;
 };
+
+static enum cs_code prove_rows(const struct verify *v, struct cs_view produced,
+                               struct cs_err *err) {
+    return v->rows ? cs_slim_prove(v->job, produced, v->in->request->pool, v->in->workers,
+                                   v->rows->arena, v->rows->images, err)
+                   : CS_OK;
+}
 
 static enum cs_code verify_produced(const void *ctx, struct cs_view produced, struct cs_err *err) {
     const struct verify *v = ctx;
-    return cs_slim_verify(v->job, produced, v->in->request->pool, v->in->workers, err);
+    CS_TRY(cs_slim_verify(v->job, produced, v->in->request->pool, v->in->workers, err));
+    return prove_rows(v, produced, err);
+}
+
+enum cs_code cs_slim_prove_member(const struct cs_slim_input *in, const struct cs_slim_job *job,
+                                  struct cs_view produced, struct cs_slim_result *result,
+                                  struct cs_slim_member *m, struct cs_err *err) {
+    const struct cs_slim_rows rows = {&result->arena, &m->images};
+    const struct verify v = {job, in, in->request->prove ? &rows : NULL};
+    return prove_rows(&v, produced, err);
 }
 
 // The same bytes under another name: what an unchanged file becomes.
@@ -102,12 +119,14 @@ static enum cs_code copy_file(struct cs_view file, const char *path, mode_t mode
 }
 
 enum cs_code cs_slim_write_job(const struct cs_slim_input *in, const struct cs_slim_job *job,
-                               const char *path, mode_t mode, struct cs_err *err) {
+                               const char *path, mode_t mode, const struct cs_slim_rows *rows,
+                               struct cs_err *err) {
+    const struct verify v = {job, in, rows};
     if (!job->changed) {
+        CS_TRY(prove_rows(&v, job->file, err));
         return strcmp(path, in->request->input) == 0 ? CS_OK
                                                      : copy_file(job->file, path, mode, err);
     }
-    const struct verify v = {job, in};
     return cs_pieces_commit(cs_slim_pieces(job), path, mode, verify_produced, &v, err);
 }
 
@@ -134,7 +153,7 @@ static enum cs_code run_file(const struct cs_slim_input *in, const struct cs_fil
     if (code == CS_OK && !m) {
         code = cs_fail(err, CS_NOMEM, "no memory for the result");
     }
-    if (m && q->hash) {
+    if (m && q->prove) {
         cs_slim_hash_member(m, &job);
     }
     if (code == CS_OK) {
@@ -142,7 +161,8 @@ static enum cs_code run_file(const struct cs_slim_input *in, const struct cs_fil
         result->after_installed_bytes = job.after_bytes;
     }
     if (code == CS_OK && !q->dry_run) {
-        code = cs_slim_write_job(in, &job, q->output, file->mode, err);
+        const struct cs_slim_rows rows = {&result->arena, &m->images};
+        code = cs_slim_write_job(in, &job, q->output, file->mode, q->prove ? &rows : NULL, err);
         result->verified = code == CS_OK;
     }
     cs_slim_close(&job);

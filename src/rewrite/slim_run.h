@@ -2,14 +2,14 @@
 #ifndef CS_REWRITE_SLIM_RUN_H
 #define CS_REWRITE_SLIM_RUN_H
 
-#include "rewrite/slim_job.h"
+#include "rewrite/slim_proof.h"
 
 struct cs_slim_request {
     const char *input;
     const char *output;   // NULL with dry_run; equal to `input` for --in-place
     bool dry_run;         // everything but the writing
     bool force_vendor;    // edit NVIDIA's own redistributables
-    bool hash;            // SHA-256 of every changed file, for the proof
+    bool prove;           // hashes of every file and image, for the proof
     uint64_t build_tag;   // wheel: new build number, 0 = leave the name's
     struct cs_slim_options options;
     struct cs_pool *pool;
@@ -28,6 +28,7 @@ struct cs_slim_member {
     struct cs_str reason;                            // why it was left alone or stays large
     bool hashed;                                     // the next two are known
     uint8_t before_sha256[CS_SHA256_BYTES], after_sha256[CS_SHA256_BYTES];
+    struct cs_slim_images images;                    // with `prove`
 };
 
 struct cs_slim_result {
@@ -40,6 +41,8 @@ struct cs_slim_result {
     bool verified;   // false only after a dry run
     bool changed;    // false: the output equals the input
     struct cs_str output;  // as written; a build tag changes a wheel's name
+    bool hashed;           // the next two are known: of a wheel as a whole, with `prove`
+    uint8_t before_sha256[CS_SHA256_BYTES], after_sha256[CS_SHA256_BYTES];
 };
 
 // CS_CONFLICT when the price is not allowed, or the proof fails: then nothing was written.

@@ -12,7 +12,7 @@
 struct proof {
     const struct cs_slim_job *job;
     const struct cs_scan *fresh;
-    const uint32_t *old_order, *fresh_order;  // containers, pairwise: see by_section
+    struct cs_slim_pairs pairs;
     struct cs_workers *workers;
     atomic_int code;
     struct cs_err err;
@@ -63,48 +63,62 @@ static enum cs_code same_content(const struct proof *proof, uint32_t old, uint32
 }
 
 static bool stays(const struct cs_slim_job *job, uint32_t image) {
-    return job->decision.cause[image] == CS_SLIM_KEPT;
+    return !job->changed || job->decision.cause[image] == CS_SLIM_KEPT;
 }
 
-// Finds the original of each image of one container, in order; concatenation may reorder kinds.
-static enum cs_code check_container(const struct proof *proof, size_t index, struct cs_worker *w,
-                                    struct cs_err *err) {
-    const struct cs_slim_job *job = proof->job;
-    const struct cs_container *a = &job->scan.containers.ptr[proof->old_order[index]];
-    const struct cs_container *b = &proof->fresh->containers.ptr[proof->fresh_order[index]];
+// Concatenation may reorder kinds, hence the search; what is found goes in order.
+enum cs_code cs_slim_match(const struct cs_slim_job *job, const struct cs_scan *fresh,
+                           uint32_t old_container, uint32_t fresh_container, uint32_t *fresh_of,
+                           struct cs_err *err) {
+    const struct cs_container *a = &job->scan.containers.ptr[old_container];
+    const struct cs_container *b = &fresh->containers.ptr[fresh_container];
     const uint32_t old_end = a->first_image + a->image_count;
-    bool *matched = cs_calloc(a->image_count, sizeof *matched);
-    if (!matched) {
-        return cs_fail(err, CS_NOMEM, "no memory to verify");
+    for (uint32_t i = 0; i < a->image_count; i++) {
+        fresh_of[i] = CS_NONE;
     }
-    enum cs_code code = CS_OK;
     uint32_t first = a->first_image;
-    for (uint32_t i = 0; code == CS_OK && i < b->image_count; i++) {
-        const uint32_t fresh = b->first_image + i;
+    for (uint32_t i = 0; i < b->image_count; i++) {
+        const struct cs_image *image = &fresh->images.ptr[b->first_image + i];
         uint32_t old = first;
-        while (old < old_end &&
-               (matched[old - a->first_image] || !stays(job, old) ||
-                !same_identity(&job->scan.images.ptr[old], &proof->fresh->images.ptr[fresh]))) {
+        while (old < old_end && (fresh_of[old - a->first_image] != CS_NONE || !stays(job, old) ||
+                                 !same_identity(&job->scan.images.ptr[old], image))) {
             old++;
         }
         if (old == old_end) {
-            code = cs_fail_at(err, CS_CONFLICT, proof->fresh->images.ptr[fresh].offset,
+            return cs_fail_at(err, CS_CONFLICT, image->offset,
                               "an image that the original did not have, or out of order");
-            break;
         }
-        matched[old - a->first_image] = true;
-        while (first < old_end && (matched[first - a->first_image] || !stays(job, first))) {
+        fresh_of[old - a->first_image] = b->first_image + i;
+        while (first < old_end &&
+               (fresh_of[first - a->first_image] != CS_NONE || !stays(job, first))) {
             first++;
         }
-        code = same_content(proof, old, fresh, w, err);
     }
-    for (uint32_t i = a->first_image; code == CS_OK && i < old_end; i++) {
-        if (stays(job, i) && !matched[i - a->first_image]) {
-            code = cs_fail_at(err, CS_CONFLICT, job->scan.images.ptr[i].offset,
+    for (uint32_t i = a->first_image; i < old_end; i++) {
+        if (stays(job, i) && fresh_of[i - a->first_image] == CS_NONE) {
+            return cs_fail_at(err, CS_CONFLICT, job->scan.images.ptr[i].offset,
                               "an image that was to stay is gone");
         }
     }
-    cs_free(matched);
+    return CS_OK;
+}
+
+static enum cs_code check_container(const struct proof *proof, size_t index, struct cs_worker *w,
+                                    struct cs_err *err) {
+    const uint32_t old = proof->pairs.old[index];
+    const struct cs_container *a = &proof->job->scan.containers.ptr[old];
+    uint32_t *fresh_of = cs_calloc((size_t)a->image_count + 1, sizeof *fresh_of);
+    if (!fresh_of) {
+        return cs_fail(err, CS_NOMEM, "no memory to verify");
+    }
+    enum cs_code code =
+        cs_slim_match(proof->job, proof->fresh, old, proof->pairs.fresh[index], fresh_of, err);
+    for (uint32_t i = 0; code == CS_OK && i < a->image_count; i++) {
+        if (fresh_of[i] != CS_NONE) {
+            code = same_content(proof, a->first_image + i, fresh_of[i], w, err);
+        }
+    }
+    cs_free(fresh_of);
     return code;
 }
 
@@ -134,20 +148,6 @@ static enum cs_code check_shape(const struct cs_slim_job *job, struct cs_view pr
     return job->shape == CS_SLIM_ARCHIVE ? cs_arcut_verify(&job->archive, produced, err) : CS_OK;
 }
 
-static enum cs_code check_scan(const struct cs_slim_job *job, const struct cs_scan *fresh,
-                               struct cs_err *err) {
-    const struct cs_member *m = &fresh->members.ptr[0];
-    if (m->failed) {
-        return cs_fail(err, CS_CONFLICT, "the new file cannot be read: %.*s", (int)m->problem.len,
-                       m->problem.ptr);
-    }
-    if (fresh->containers.count != job->scan.containers.count) {
-        return cs_fail(err, CS_CONFLICT, "the new file has %zu containers, the original %zu",
-                       fresh->containers.count, job->scan.containers.count);
-    }
-    return CS_OK;
-}
-
 // A section that outgrew its place lies at the end of the new file, so containers are paired within
 // their member and section, where they keep their order.
 static int by_section(const void *a, const void *b, void *ctx) {
@@ -173,35 +173,52 @@ static uint32_t *in_order(const struct cs_scan *scan) {
     return order;
 }
 
-static enum cs_code check_pairs(const struct proof *proof, struct cs_err *err) {
-    for (size_t i = 0; i < proof->fresh->containers.count; i++) {
-        const struct cs_scan *before = &proof->job->scan;
-        const struct cs_container *a = &before->containers.ptr[proof->old_order[i]];
-        const struct cs_container *b = &proof->fresh->containers.ptr[proof->fresh_order[i]];
+void cs_slim_pairs_fini(struct cs_slim_pairs *p) {
+    cs_free(p->old);
+    cs_free(p->fresh);
+    *p = (struct cs_slim_pairs){0};
+}
+
+enum cs_code cs_slim_pair(const struct cs_slim_job *job, const struct cs_scan *fresh,
+                          struct cs_slim_pairs *out, struct cs_err *err) {
+    const struct cs_scan *before = &job->scan;
+    *out = (struct cs_slim_pairs){.count = before->containers.count};
+    if (fresh->containers.count != out->count) {
+        return cs_fail(err, CS_CONFLICT, "the new file has %zu containers, the original %zu",
+                       fresh->containers.count, before->containers.count);
+    }
+    out->old = in_order(before);
+    out->fresh = in_order(fresh);
+    enum cs_code code =
+        out->old && out->fresh ? CS_OK : cs_fail(err, CS_NOMEM, "no memory to verify");
+    for (size_t i = 0; code == CS_OK && i < out->count; i++) {
+        const struct cs_container *a = &before->containers.ptr[out->old[i]];
+        const struct cs_container *b = &fresh->containers.ptr[out->fresh[i]];
         const bool same_place = cs_str_eq(cs_intern_text(&before->sections, a->section),
-                                          cs_intern_text(&proof->fresh->sections, b->section));
+                                          cs_intern_text(&fresh->sections, b->section));
         if (!same_place || a->wrapper != b->wrapper || a->relocatable != b->relocatable) {
-            return cs_fail_at(err, CS_CONFLICT, b->offset, "a container lost its wrapper");
+            code = cs_fail_at(err, CS_CONFLICT, b->offset, "a container lost its wrapper");
         }
     }
-    return CS_OK;
+    if (code != CS_OK) {
+        cs_slim_pairs_fini(out);
+    }
+    return code;
 }
 
 static enum cs_code check_images(struct proof *proof, struct cs_pool *pool, struct cs_err *err) {
-    uint32_t *old_order = in_order(&proof->job->scan), *fresh_order = in_order(proof->fresh);
-    proof->old_order = old_order;
-    proof->fresh_order = fresh_order;
-    enum cs_code code = old_order && fresh_order ? check_pairs(proof, err)
-                                                 : cs_fail(err, CS_NOMEM, "no memory to verify");
-    if (code == CS_OK) {
-        cs_pool_for(pool, proof->fresh->containers.count, 1, check_task, proof);
-        code = (enum cs_code)atomic_load(&proof->code);
-        if (code != CS_OK && err) {
-            *err = proof->err;
-        }
+    const struct cs_member *m = &proof->fresh->members.ptr[0];
+    if (m->failed) {
+        return cs_fail(err, CS_CONFLICT, "the new file cannot be read: %.*s", (int)m->problem.len,
+                       m->problem.ptr);
     }
-    cs_free(old_order);
-    cs_free(fresh_order);
+    CS_TRY(cs_slim_pair(proof->job, proof->fresh, &proof->pairs, err));
+    cs_pool_for(pool, proof->pairs.count, 1, check_task, proof);
+    const enum cs_code code = (enum cs_code)atomic_load(&proof->code);
+    if (code != CS_OK && err) {
+        *err = proof->err;
+    }
+    cs_slim_pairs_fini(&proof->pairs);
     return code;
 }
 
@@ -213,9 +230,6 @@ enum cs_code cs_slim_verify(const struct cs_slim_job *job, struct cs_view produc
     struct cs_scan fresh;
     cs_scan_init(&fresh, produced, NULL, &headers);
     enum cs_code code = cs_scan_file(&fresh, job->scan.members.ptr[0].path, err);
-    if (code == CS_OK) {
-        code = check_scan(job, &fresh, err);
-    }
     if (code == CS_OK) {
         struct proof proof = {.job = job, .fresh = &fresh, .workers = workers,
                               .err_taken = ATOMIC_FLAG_INIT};

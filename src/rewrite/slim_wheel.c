@@ -194,6 +194,9 @@ static enum cs_code put_produced(struct wheel_run *w, struct cs_zipwrite *out, u
         code = no_memory(err);
     }
     if (code == CS_OK) {
+        code = cs_slim_prove_member(w->in, job, view, w->result, m, err);
+    }
+    if (code == CS_OK) {
         const uint64_t order = index;
         code = cs_zipwrite_replace(out, &w->zip, member_at(w, index), order, view, err);
         m->after_wheel_bytes = out->entries.count
@@ -202,6 +205,16 @@ static enum cs_code put_produced(struct wheel_run *w, struct cs_zipwrite *out, u
     }
     cs_pages_free(produced, cs_max_u64(pieces->bytes, 1));
     return code;
+}
+
+static enum cs_code put_unchanged(struct wheel_run *w, struct cs_zipwrite *out, uint32_t index,
+                                  const struct cs_slim_job *job, struct cs_slim_member *m,
+                                  struct cs_err *err) {
+    if (w->in->request->prove) {
+        cs_slim_hash_member(m, job);
+        CS_TRY(cs_slim_prove_member(w->in, job, job->file, w->result, m, err));
+    }
+    return cs_zipwrite_copy(out, &w->zip, member_at(w, index), index, err);
 }
 
 static enum cs_code put_library(struct wheel_run *w, struct cs_zipwrite *out, uint32_t index,
@@ -224,7 +237,7 @@ static enum cs_code put_library(struct wheel_run *w, struct cs_zipwrite *out, ui
     if (code == CS_OK) {
         m->before_wheel_bytes = m->after_wheel_bytes = z->compressed_bytes;
         code = job.changed ? put_produced(w, out, index, &job, m, err)
-                           : cs_zipwrite_copy(out, &w->zip, z, index, err);
+                           : put_unchanged(w, out, index, &job, m, err);
     }
     cs_slim_close(&job);
     cs_slim_price_fini(&unused);
@@ -359,7 +372,13 @@ static enum cs_code prove_member(const struct wheel_run *w, const struct cs_zip 
     return code;
 }
 
-static enum cs_code prove(const struct wheel_run *w, const char *path, struct cs_err *err) {
+static void hash_whole(struct wheel_run *w, struct cs_view after) {
+    cs_sha256(w->file->view.ptr, (size_t)w->file->view.len, w->result->before_sha256);
+    cs_sha256(after.ptr, (size_t)after.len, w->result->after_sha256);
+    w->result->hashed = true;
+}
+
+static enum cs_code prove(struct wheel_run *w, const char *path, struct cs_err *err) {
     struct cs_file file;
     struct cs_zip fresh;
     CS_TRY(cs_file_open(path, &file, err));
@@ -373,6 +392,9 @@ static enum cs_code prove(const struct wheel_run *w, const char *path, struct cs
             code = in_member(w, i, prove_member(w, &fresh, i, err), err);
         }
         cs_zip_close(&fresh);
+    }
+    if (code == CS_OK && w->in->request->prove) {
+        hash_whole(w, file.view);
     }
     cs_file_close(&file);
     return code;
@@ -430,9 +452,12 @@ static enum cs_code write_same(struct wheel_run *w, struct cs_err *err) {
     const struct cs_slim_job unchanged = {.file = w->file->view};
     w->result->after_wheel_bytes = w->file->view.len;
     w->result->verified = !w->in->request->dry_run;
+    if (w->in->request->prove) {
+        hash_whole(w, w->file->view);
+    }
     return w->in->request->dry_run ? CS_OK
                                    : cs_slim_write_job(w->in, &unchanged, w->result->output.ptr,
-                                                       w->file->mode, err);
+                                                       w->file->mode, NULL, err);
 }
 
 static enum cs_code run_opened(struct wheel_run *w, struct cs_err *err) {
