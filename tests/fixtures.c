@@ -11,6 +11,7 @@
 #include "build/mk_cubin.h"
 #include "build/mk_fatbin.h"
 #include "build/mk_host.h"
+#include "build/mk_words.h"
 #include "build/mk_zip.h"
 
 static const char *folder;
@@ -113,6 +114,14 @@ static void write_packages(struct cs_view library, struct cs_view object) {
     cs_buf_fini(&out);
 }
 
+// Of CUDA 12: its floor can rise.
+static void write_old(void) {
+    struct cs_buf out = new_buf();
+    cs_mk_words_library(&out, "old.cu: sm_80:abi7:cuda124 sm_90a:abi7:cuda124", NULL);
+    write_file("old.so", cs_buf_view(&out));
+    cs_buf_fini(&out);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: fixtures FOLDER\n");
@@ -131,6 +140,7 @@ int main(int argc, char **argv) {
     write_file("ops.so", cs_buf_view(&library));
     write_file("ops.o", cs_buf_view(&object));
     write_packages(cs_buf_view(&library), cs_buf_view(&object));
+    write_old();
     write_file("text.txt", cs_view_of("no device code in here\n", 23));
     write_file("nothing", cs_view_of("", 0));
     cs_buf_fini(&fatbin);

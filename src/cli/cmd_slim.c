@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "model/config.h"
 #include "report/slim_report.h"
 
 struct slim_opts {
@@ -19,6 +20,11 @@ struct slim_opts {
     uint64_t build_tag;
     const char *keep_kernels, *proof;
     bool free_edits, split, in_place, dry_run, force_vendor;
+};
+
+enum {
+    LEVEL_NOT_GIVEN = -1,  // --recompress was not given at all
+    LEVEL_BALANCE = 9,     // docs/evidence/compression.md: ten times as fast as 19 for a sixth more
 };
 
 // VALUE fields are written through these two, so that one option can fill two members.
@@ -139,7 +145,7 @@ static const struct cs_opt opts[] = {
         "Edit libraries that look like NVIDIA's own redistributables."),
     CS_OPT_LAST,
 };
-static const struct slim_opts defaults = {.free_edits = true};
+static const struct slim_opts defaults = {.free_edits = true, .level = LEVEL_NOT_GIVEN};
 
 // ---- options ---------------------------------------------------------------------------------
 
@@ -199,16 +205,56 @@ static enum cs_code read_kernels(const char *path, struct cs_intern *names, stru
     return code;
 }
 
+// What nvcc's --compress-mode means for images that exist already.
+static struct recompress_value form_of(enum cs_compress compress) {
+    switch (compress) {
+    case CS_COMPRESS_SIZE: return (struct recompress_value){CS_SLIM_TO_ZSTD, 0};
+    case CS_COMPRESS_BALANCE: return (struct recompress_value){CS_SLIM_TO_ZSTD, LEVEL_BALANCE};
+    case CS_COMPRESS_SPEED: return (struct recompress_value){CS_SLIM_TO_LZ4, 0};
+    case CS_COMPRESS_NONE: return (struct recompress_value){CS_SLIM_AS_IS, 0};
+    case CS_COMPRESS_UNSET: break;
+    }
+    return (struct recompress_value){CS_SLIM_RAW_TO_LZ4, 0};
+}
+
+// What the project promises.
+static enum cs_code read_config(struct cs_cli *cli, const struct slim_opts *o,
+                                struct cs_slim_options *out, struct cs_err *err) {
+    const struct cs_config *config;
+    CS_TRY(cs_cli_config(cli, &config, err));
+    for (size_t i = 0; i < config->devices.count && i < CS_SLIM_LIST_MAX; i++) {
+        out->promised[out->promised_count++] = cs_device_canonical(config->devices.ptr[i]);
+    }
+    out->allow_floor = config->driver;
+    if (o->level == LEVEL_NOT_GIVEN) {
+        const struct recompress_value form = form_of(config->compress);
+        out->recompress = form.recompress;
+        out->level = form.level;
+    }
+    if (cs_driver_known(config->driver) && cs_driver_known(o->allow_floor) &&
+        cs_driver_cmp(o->allow_floor, config->driver) > 0) {
+        char promised[CS_DRIVER_TEXT_BYTES];
+        cs_driver_text(config->driver, promised);
+        cs_cli_warn(cli, "%.*s:%u promises driver %s, and --allow-floor goes beyond it",
+                    (int)config->path.len, config->path.ptr, config->driver_line, promised);
+    }
+    return CS_OK;
+}
+
 static enum cs_code read_options(const struct slim_opts *o, struct cs_slim_options *out,
                                  struct cs_err *err) {
     out->free_edits = o->free_edits;
     out->ptx = (enum cs_slim_ptx)o->ptx;
     out->drop_relocatable = o->relocatable == 1;
     out->minimise = (enum cs_slim_minimise)o->minimise;
-    out->recompress = o->recompress;
-    out->level = o->level;
     out->split_concatenated = o->split;
-    out->allow_floor = o->allow_floor;
+    if (o->level != LEVEL_NOT_GIVEN) {
+        out->recompress = o->recompress;
+        out->level = o->level;
+    }
+    if (cs_driver_known(o->allow_floor)) {
+        out->allow_floor = o->allow_floor;
+    }
     out->allow_unknown_floor = o->allow_unknown_floor;
     CS_TRY(read_targets("drop", &o->drop, out->drop, &out->drop_count, err));
     CS_TRY(read_targets("keep", &o->keep, out->keep, &out->keep_count, err));
@@ -298,6 +344,9 @@ static enum cs_code run(struct cs_cli *cli, const void *opts_given, struct cs_er
                                 .progress = cs_cli_progress, .progress_ctx = cli};
     q.options.reach = &reach;
     enum cs_code code = where_to(cli, o, &q, err);
+    if (code == CS_OK) {
+        code = read_config(cli, o, &q.options, err);
+    }
     if (code == CS_OK) {
         code = cs_cli_routes(cli, &o->routes, &reach, err);
     }

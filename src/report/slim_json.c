@@ -67,18 +67,6 @@ static void json_hash(struct cs_json *j, const char *key, const uint8_t sha256[C
     cs_json_kstr(j, key, (struct cs_str){text, sizeof text});
 }
 
-static void json_side(struct cs_json *j, const char *key, const struct cs_slim_image_side *side) {
-    cs_json_key(j, key);
-    cs_json_object(j);
-    cs_json_ku64(j, "offset", side->offset);
-    cs_json_kz(j, "codec", cs_codec_name(side->codec));
-    cs_json_kbool(j, "concatenated", side->concat);
-    cs_json_kz(j, "hash_of", side->content ? "image" : "payload");
-    cs_json_ku64(j, "bytes", side->bytes);
-    json_hash(j, "sha256", side->sha256);
-    cs_json_object_end(j);
-}
-
 static void json_number(struct cs_json *j, const char *key, uint32_t x) {
     if (x == CS_NONE) {
         cs_json_knull(j, key);
@@ -87,14 +75,25 @@ static void json_number(struct cs_json *j, const char *key, uint32_t x) {
     }
 }
 
+static void json_side(struct cs_json *j, const char *key, const struct cs_slim_image_side *side) {
+    cs_json_key(j, key);
+    cs_json_object(j);
+    json_number(j, "container", side->container);
+    json_number(j, "index", side->index);
+    json_number(j, "part", side->part);
+    cs_json_ku64(j, "offset", side->offset);
+    cs_json_kz(j, "codec", cs_codec_name(side->codec));
+    cs_json_kz(j, "hash_of", side->content ? "image" : "payload");
+    cs_json_ku64(j, "bytes", side->bytes);
+    json_hash(j, "sha256", side->sha256);
+    cs_json_object_end(j);
+}
+
 static void json_image(const struct cs_slim_image *x, struct cs_json *j) {
     const char *kind = cs_fatbin_kind_name(x->kind);
     cs_json_object(j);
     cs_json_kstr(j, "inside", x->inside);
     cs_json_kstr(j, "section", x->section);
-    json_number(j, "container", x->container);
-    json_number(j, "index", x->index);
-    json_number(j, "part", x->part);
     cs_json_kz(j, "kind", kind ? kind : "unknown");
     cs_json_ku64(j, "kind_number", x->kind);
     json_target(j, "target", x->target);

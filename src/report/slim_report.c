@@ -132,7 +132,9 @@ void cs_slim_report_doc(const void *report, struct cs_doc *d) {
         doc_before_after(d, "wheel", r->before_wheel_bytes, r->after_wheel_bytes);
     }
     doc_before_after(d, "installed", r->before_installed_bytes, r->after_installed_bytes);
-    doc_members(r, d);
+    if (r->members.count) {
+        doc_members(r, d);
+    }
     doc_causes(r, d);
     if (r->price.changes.count) {
         doc_changes(r, d);
@@ -155,7 +157,10 @@ void cs_slim_report_doc(const void *report, struct cs_doc *d) {
                         (int)m->reason.len, m->reason.ptr);
         }
     }
-    if (s->dry_run) {
+    if (!r->changed) {
+        cs_doc_note(d, r->members.count ? "There is nothing to change: the output is the input."
+                                        : "There is no device code in it: the output is the input.");
+    } else if (s->dry_run) {
         cs_doc_note(d, "Dry run: nothing was written.");
     } else {
         cs_doc_note(d, "Read back and verified: every image that was to stay is the same.");

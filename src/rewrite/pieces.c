@@ -64,6 +64,26 @@ void cs_pieces_copy(const struct cs_pieces *p, uint8_t *dst) {
     }
 }
 
+static bool all_zero(const uint8_t *ptr, uint64_t len) {
+    return len == 0 || (ptr[0] == 0 && memcmp(ptr, ptr + 1, (size_t)len - 1) == 0);
+}
+
+bool cs_pieces_equal(const struct cs_pieces *p, struct cs_view bytes) {
+    if (p->bytes != bytes.len) {
+        return false;
+    }
+    const uint8_t *at = bytes.ptr;
+    for (size_t i = 0; i < p->items.count; i++) {
+        const struct cs_piece *piece = &p->items.ptr[i];
+        if (piece->ptr ? memcmp(at, piece->ptr, (size_t)piece->len) != 0
+                       : !all_zero(at, piece->len)) {
+            return false;
+        }
+        at += piece->len;
+    }
+    return true;
+}
+
 // Adds one run to the buffer, writing it out whenever it is full.
 static void gather(struct cs_outfile *out, uint8_t *buffer, uint64_t *held,
                    const struct cs_piece *piece) {

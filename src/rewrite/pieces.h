@@ -32,6 +32,9 @@ void cs_pieces_write(const struct cs_pieces *p, struct cs_outfile *out);
 // Copies all runs to dst, which has room for p->bytes.
 void cs_pieces_copy(const struct cs_pieces *p, uint8_t *dst);
 
+// Are these the bytes that the runs describe?
+bool cs_pieces_equal(const struct cs_pieces *p, struct cs_view bytes);
+
 // Says whether the bytes, as they were read back, are what they should be.
 typedef enum cs_code (*cs_pieces_verify_fn)(const void *ctx, struct cs_view produced,
                                             struct cs_err *err);

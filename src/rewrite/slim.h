@@ -72,6 +72,7 @@ struct cs_slim_change {
     struct cs_target from, to;  // images selected; arch 0 = none
     uint32_t containers;
     struct cs_str example;      // member of one of them
+    struct cs_str kernels;      // some of that one's kernels, where a promised device loses them
 };
 
 // A device on which some container needs a newer driver than it did.  The artifact's floor may stay

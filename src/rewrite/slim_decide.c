@@ -5,11 +5,15 @@
 // are applied first-come, and then every device's selection is compared before and after.
 
 #include "base/mem.h"
+#include "format/demangle.h"
+#include "model/names.h"
 #include "rewrite/slim.h"
 
 enum {
     STUB_BYTES_MAX = 16 * 1024,  // link stubs are 1.4 to 2.4 KB a target
     FIRST_ABI8_ARCH = 100,       // whose cubins had ABI 8 before CUDA 13
+    NAMED_KERNELS = 2,           // in the message about a promised device
+    NAME_MAX_BYTES = 60,
 };
 
 const char *cs_slim_cause_name(enum cs_slim_cause cause) {
@@ -49,6 +53,7 @@ struct view {
     struct cs_str member;
     const struct cs_select_image *images;  // of the container
     uint32_t count;
+    struct cs_worker *worker;
     uint8_t *cause;                        // of these images
     // Images that are still kept, as selection sees them; see refresh().
     struct cs_select_image *live;
@@ -269,10 +274,10 @@ static bool image_is_stub(const struct cs_scan *scan, uint32_t index, struct cs_
     return true;
 }
 
-static void drop_stub(struct view *v, struct cs_worker *w) {
+static void drop_stub(struct view *v) {
     refresh(v);
     for (uint32_t i = 0; i < v->live_count; i++) {
-        if (!image_is_stub(v->scan, v->container->first_image + v->origin[i], w)) {
+        if (!image_is_stub(v->scan, v->container->first_image + v->origin[i], v->worker)) {
             return;
         }
     }
@@ -283,18 +288,69 @@ static void drop_stub(struct view *v, struct cs_worker *w) {
 
 // ---- price -----------------------------------------------------------------------------------
 
-static bool add_change(struct cs_slim_price *price, const struct cs_slim_change *change,
-                       struct cs_str member) {
+static void add_name(struct cs_buf *text, struct cs_str mangled) {
+    struct cs_buf full, name;
+    cs_buf_init(&full, SIZE_MAX);
+    cs_buf_init(&name, SIZE_MAX);
+    (void)cs_demangle(mangled, &full);
+    cs_name_short(cs_buf_str(&full), &name);
+    const size_t n = name.len < NAME_MAX_BYTES ? name.len : NAME_MAX_BYTES;
+    cs_buf_printf(text, "%s%.*s", text->len ? ", " : "", (int)n, name.len ? name.ptr : "");
+    cs_buf_fini(&full);
+    cs_buf_fini(&name);
+}
+
+// Names some kernels of an image: what a promised device would no longer have.
+static struct cs_str kernel_names(const struct cs_scan *scan, uint32_t index, struct cs_worker *w,
+                                  struct cs_arena *arena) {
+    struct cs_view bytes;
+    struct cs_buf text;
+    cs_buf_init(&text, SIZE_MAX);
+    uint64_t found = 0;
+    const bool sass = scan->images.ptr[index].kind == CS_FATBIN_ELF;
+    if (cs_scan_image_bytes(scan, index, w, &bytes, NULL) == CS_OK &&
+        (sass ? cs_cubin_read(bytes, &w->cubin, NULL) : cs_ptx_read(bytes, &w->ptx, NULL)) == CS_OK) {
+        const size_t count = sass ? w->cubin.kernels.count : w->ptx.kernels.count;
+        for (size_t i = 0; i < count; i++) {
+            if (sass && !w->cubin.kernels.ptr[i].is_kernel) {
+                continue;
+            }
+            if (found++ < NAMED_KERNELS) {
+                add_name(&text,
+                         sass ? w->cubin.kernels.ptr[i].name : w->ptx.kernels.ptr[i].name);
+            }
+        }
+    }
+    if (found > NAMED_KERNELS) {
+        cs_buf_printf(&text, " and %llu more", (unsigned long long)(found - NAMED_KERNELS));
+    }
+    const struct cs_str names = cs_arena_str(arena, text.len ? cs_buf_str(&text)
+                                                             : CS_STR("no kernels that can be read"));
+    cs_buf_fini(&text);
+    return names;
+}
+
+static struct cs_slim_change *find_change(struct cs_slim_price *price,
+                                          const struct cs_slim_change *change) {
     for (size_t i = 0; i < price->changes.count; i++) {
         struct cs_slim_change *c = &price->changes.ptr[i];
         if (cs_device_eq(c->device, change->device) && c->before == change->before &&
             c->after == change->after && cs_target_cmp(c->from, change->from) == 0 &&
             cs_target_cmp(c->to, change->to) == 0) {
-            c->containers++;
-            return true;
+            return c;
         }
     }
-    struct cs_slim_change *c = cs_vec_push(&price->changes);
+    return NULL;
+}
+
+static bool add_change(struct cs_slim_price *price, const struct cs_slim_change *change,
+                       struct cs_str member) {
+    struct cs_slim_change *c = find_change(price, change);
+    if (c) {
+        c->containers++;
+        return true;
+    }
+    c = cs_vec_push(&price->changes);
     if (!c) {
         return false;
     }
@@ -356,9 +412,18 @@ static bool price_device(const struct view *v, struct cs_device device,
     if (a.outcome == b.outcome && a.index == to) {
         return true;
     }
-    const struct cs_slim_change change = {.device = device, .before = a.outcome,
-                                          .after = b.outcome, .from = target_at(v, a.index),
-                                          .to = target_at(v, to)};
+    struct cs_slim_change change = {.device = device, .before = a.outcome, .after = b.outcome,
+                                    .from = target_at(v, a.index), .to = target_at(v, to)};
+    struct cs_slim_change *c = find_change(price, &change);
+    if (c) {
+        c->containers++;
+        return true;
+    }
+    if (change.after == CS_OUTCOME_NONE &&
+        device_listed(v->options->promised, v->options->promised_count, device)) {
+        change.kernels = kernel_names(v->scan, v->container->first_image + a.index, v->worker,
+                                      &price->arena);
+    }
     return add_change(price, &change, v->member);
 }
 
@@ -386,15 +451,47 @@ static bool price_container(struct view *v, struct cs_slim_price *price) {
     return true;
 }
 
-static const char *fits(const struct cs_slim_change *c, const struct cs_slim_options *o) {
+enum verdict { ALLOWED, NOT_ALLOWED, PROMISED };
+
+static enum verdict judge(const struct cs_slim_change *c, const struct cs_slim_options *o) {
     if (c->device.major == 0) {
-        return o->allow_future ? NULL : "--allow future";
+        return o->allow_future ? ALLOWED : NOT_ALLOWED;
     }
-    if (c->after == CS_OUTCOME_NONE &&
-        device_listed(o->promised, o->promised_count, c->device)) {
-        return "a promised device";
+    if (c->after == CS_OUTCOME_NONE && device_listed(o->promised, o->promised_count, c->device)) {
+        return PROMISED;
     }
-    return device_listed(o->allow, o->allow_count, c->device) ? NULL : "--allow";
+    return device_listed(o->allow, o->allow_count, c->device) ? ALLOWED : NOT_ALLOWED;
+}
+
+static const char *plural(uint32_t n) {
+    return n == 1 ? "" : "s";
+}
+
+static enum cs_code refuse_change(const struct cs_slim_change *c, enum verdict verdict,
+                                  struct cs_err *err) {
+    char device[CS_TARGET_TEXT_BYTES] = "future", from[CS_TARGET_TEXT_BYTES] = "nothing",
+         to[CS_TARGET_TEXT_BYTES] = "nothing";
+    if (c->device.major) {
+        cs_device_text(c->device, device);
+    }
+    if (c->from.arch) {
+        cs_target_text(c->from, from);
+    }
+    if (c->to.arch) {
+        cs_target_text(c->to, to);
+    }
+    if (verdict == PROMISED) {
+        return cs_fail(err, CS_CONFLICT,
+                       "%s devices, which the configuration promises, would be left with nothing "
+                       "in %u container%s (%s before); one in %.*s has %.*s",
+                       device, c->containers, plural(c->containers), from, (int)c->example.len, c->example.ptr,
+                       (int)c->kernels.len, c->kernels.ptr);
+    }
+    return cs_fail(err, CS_CONFLICT,
+                   "%s devices: %u container%s (one in %.*s) would go from %s (%s) to %s (%s); to "
+                   "accept that, say --allow %s",
+                   device, c->containers, plural(c->containers), (int)c->example.len, c->example.ptr, from,
+                   cs_outcome_name(c->before), to, cs_outcome_name(c->after), device);
 }
 
 static enum cs_code floor_check(const struct cs_slim_price *price, const struct cs_slim_options *o,
@@ -416,39 +513,18 @@ static enum cs_code floor_check(const struct cs_slim_price *price, const struct 
     cs_driver_text(worst->after, after);
     cs_device_text(worst->device, device);
     return cs_fail(err, CS_CONFLICT,
-                   "the driver floor would rise from %s to %s (%u containers on %s devices); to "
+                   "the driver floor would rise from %s to %s (%u container%s on %s devices); to "
                    "accept that, say --allow-floor %s",
-                   before, after, worst->containers, device, after);
+                   before, after, worst->containers, plural(worst->containers), device, after);
 }
 
 enum cs_code cs_slim_price_check(const struct cs_slim_price *price,
                                  const struct cs_slim_options *o, struct cs_err *err) {
     for (size_t i = 0; i < price->changes.count; i++) {
-        const struct cs_slim_change *c = &price->changes.ptr[i];
-        const char *why = fits(c, o);
-        if (!why) {
-            continue;
+        const enum verdict verdict = judge(&price->changes.ptr[i], o);
+        if (verdict != ALLOWED) {
+            return refuse_change(&price->changes.ptr[i], verdict, err);
         }
-        char device[CS_TARGET_TEXT_BYTES] = "future", from[CS_TARGET_TEXT_BYTES] = "nothing",
-             to[CS_TARGET_TEXT_BYTES] = "nothing";
-        if (c->device.major) {
-            cs_device_text(c->device, device);
-        }
-        if (c->from.arch) {
-            cs_target_text(c->from, from);
-        }
-        if (c->to.arch) {
-            cs_target_text(c->to, to);
-        }
-        const bool promised = why[0] == 'a';
-        return cs_fail(
-            err, CS_CONFLICT,
-            "%s devices: %u containers (one in %.*s) would go from %s (%s) to %s (%s)%s%s", device,
-            c->containers, (int)c->example.len, c->example.ptr, from, cs_outcome_name(c->before),
-            to, cs_outcome_name(c->after),
-            promised ? ", and the configuration promises this device"
-                     : "; to accept that, say --allow ",
-            promised ? "" : device);
     }
     return floor_check(price, o, err);
 }
@@ -484,8 +560,8 @@ bool cs_slim_editable(const struct cs_scan *scan, const struct cs_container *c) 
     return kind == CS_FILE_FATBIN || c->wrapper != CS_WRAPPER_NONE;
 }
 
-static enum cs_code decide_container(struct view *v, struct cs_worker *w,
-                                     struct cs_slim_price *price, struct cs_err *err) {
+static enum cs_code decide_container(struct view *v, struct cs_slim_price *price,
+                                     struct cs_err *err) {
     const struct cs_slim_options *o = v->options;
     if (v->container->relocatable) {
         if (o->drop_relocatable) {
@@ -496,7 +572,7 @@ static enum cs_code decide_container(struct view *v, struct cs_worker *w,
     requested_edits(v);
     if (o->free_edits) {
         free_edits(v);
-        drop_stub(v, w);
+        drop_stub(v);
     }
     return price_container(v, price) ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the price");
 }
@@ -548,11 +624,12 @@ static enum cs_code decide_all(const struct cs_scan *scan, const struct cs_slim_
                          .member = scan->members.ptr[container->member].path,
                          .images = room.images,
                          .count = container->image_count,
+                         .worker = w,
                          .cause = out->cause + container->first_image,
                          .live = room.live,
                          .origin = room.origin,
                          .flags = room.flags};
-        code = decide_container(&v, w, price, err);
+        code = decide_container(&v, price, err);
     }
     room_fini(&room);
     return code;

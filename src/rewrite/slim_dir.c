@@ -69,7 +69,13 @@ static enum cs_code decide_all(struct dir_run *d, struct cs_err *err) {
         d->result->before_installed_bytes += e->bytes;
         if (d->has_code[i]) {
             const struct cs_str name = cs_slim_base_name(e->path.ptr);
-            CS_TRY(cs_slim_vendor_check(name, d->in->request->force_vendor, err));
+            const struct cs_str path = join(d, d->root, e->path);
+            const enum cs_code ours =
+                cs_slim_vendor_check(name, d->in->request->force_vendor, err);
+            if (ours != CS_OK) {
+                return cs_wrap(err, ours, "%s", e->path.ptr);
+            }
+            CS_TRY(d->in_place ? cs_slim_writable(path.ptr, err) : CS_OK);
         }
     }
     return cs_slim_price_check(&d->result->price, &d->in->request->options, err);
@@ -322,7 +328,6 @@ static enum cs_code update_records(struct dir_run *d, struct cs_err *err) {
 // ---- the whole -------------------------------------------------------------------------------
 
 static enum cs_code run_in_place(struct dir_run *d, struct cs_err *err) {
-    d->in_place = true;
     d->target = d->root;
     enum cs_code code = put_all(d, err);
     if (code == CS_OK) {
@@ -361,6 +366,7 @@ enum cs_code cs_slim_run_dir(const struct cs_slim_input *in, struct cs_slim_resu
                              struct cs_err *err) {
     const struct cs_slim_request *q = in->request;
     struct dir_run d = {.in = in, .result = result, .root = q->input, .target = q->input};
+    d.in_place = q->output && strcmp(q->output, q->input) == 0;
     CS_TRY(cs_dir_list(q->input, &d.dir, err));
     d.has_code = cs_calloc(d.dir.entries.count, 1);
     enum cs_code code = d.has_code ? decide_all(&d, err) : no_memory(err);
@@ -368,8 +374,7 @@ enum cs_code cs_slim_run_dir(const struct cs_slim_input *in, struct cs_slim_resu
         code = put_all(&d, err);
         code = code == CS_OK ? update_records(&d, err) : code;
     } else if (code == CS_OK) {
-        code = strcmp(q->output, q->input) == 0 ? run_in_place(&d, err)
-                                                : run_copy(&d, q->output, err);
+        code = d.in_place ? run_in_place(&d, err) : run_copy(&d, q->output, err);
         result->verified = code == CS_OK;
     }
     cs_free(d.has_code);

@@ -20,6 +20,9 @@ void cs_slim_hash_member(struct cs_slim_member *m, const struct cs_slim_job *job
 // CS_CONFLICT for files that look like NVIDIA's own, unless forced.
 enum cs_code cs_slim_vendor_check(struct cs_str name, bool force, struct cs_err *err) CS_MUST_USE;
 
+// CS_IO when there is a read-only file of that name already.
+enum cs_code cs_slim_writable(const char *path, struct cs_err *err) CS_MUST_USE;
+
 struct cs_str cs_slim_base_name(const char *path);
 
 // Where the rows of the proof go while a file is written.

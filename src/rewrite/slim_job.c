@@ -51,6 +51,10 @@ enum cs_code cs_slim_open(struct cs_view file, struct cs_str path,
     }
     job->shape = shape_of(&job->scan);
     if (job->shape == CS_SLIM_NOTHING) {
+        if (job->scan.images.count) {
+            snprintf(job->reason, sizeof job->reason,
+                     "no container in it that a program registers, and others must not change");
+        }
         return CS_OK;
     }
     return cs_slim_decide(&job->scan, options, workers, &job->decision, price, err);

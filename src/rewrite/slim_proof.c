@@ -11,6 +11,8 @@
 struct proving {
     const struct cs_slim_job *job;
     const struct cs_scan *fresh;
+    struct cs_slim_pairs pairs;
+    uint32_t *first_before, *first_after;  // containers: see first_containers
     struct cs_workers *workers;
     struct cs_slim_images *out;
     atomic_int code;
@@ -36,7 +38,8 @@ static struct cs_view stored_bytes(const struct cs_pending *p) {
     return !p->in_container ? p->loose : p->is_part ? p->concat.payload : p->entry.payload;
 }
 
-static enum cs_code read_side(const struct cs_scan *scan, uint32_t index, struct cs_worker *w,
+static enum cs_code read_side(const struct cs_scan *scan, const uint32_t *first_container,
+                              uint32_t index, struct cs_worker *w,
                               struct cs_slim_image_side *side, struct cs_err *err) {
     const struct cs_image *image = &scan->images.ptr[index];
     struct cs_err why = {0};
@@ -46,8 +49,14 @@ static enum cs_code read_side(const struct cs_scan *scan, uint32_t index, struct
         return cs_fail(err, code, "no memory to read an image for the proof");
     }
     *side = (struct cs_slim_image_side){
+        .container = image->container == CS_NONE
+                         ? CS_NONE
+                         : image->container - first_container[image->member],
+        .index = image->index,
+        .part = image->part,
         .offset = image->offset - scan->members.ptr[image->member].offset,
-        .codec = image->codec, .concat = image->part != CS_NONE, .content = code == CS_OK};
+        .codec = image->codec,
+        .content = code == CS_OK};
     if (!side->content) {
         bytes = stored_bytes(&scan->pending.ptr[index]);
     }
@@ -68,13 +77,13 @@ static bool same_payload(const struct proving *p, uint32_t old, uint32_t fresh) 
 static enum cs_code prove_image(const struct proving *p, uint32_t old, uint32_t fresh,
                                 struct cs_worker *w, struct cs_err *err) {
     struct cs_slim_image *row = &p->out->ptr[old];
-    CS_TRY(read_side(&p->job->scan, old, w, &row->before, err));
+    CS_TRY(read_side(&p->job->scan, p->first_before, old, w, &row->before, err));
     if (fresh == CS_NONE) {
         row->fate = CS_SLIM_DROPPED;
         row->cause = (enum cs_slim_cause)p->job->decision.cause[old];
         return CS_OK;
     }
-    CS_TRY(read_side(p->fresh, fresh, w, &row->after, err));
+    CS_TRY(read_side(p->fresh, p->first_after, fresh, w, &row->after, err));
     const bool same = row->before.bytes == row->after.bytes &&
                       memcmp(row->before.sha256, row->after.sha256, CS_SHA256_BYTES) == 0;
     if (!same && !p->job->options->keep_kernels) {
@@ -89,12 +98,14 @@ static enum cs_code prove_image(const struct proving *p, uint32_t old, uint32_t 
 
 static enum cs_code prove_container(const struct proving *p, size_t index, struct cs_worker *w,
                                     struct cs_err *err) {
-    const struct cs_container *c = &p->job->scan.containers.ptr[index];
+    const uint32_t old = p->pairs.old[index];
+    const struct cs_container *c = &p->job->scan.containers.ptr[old];
     uint32_t *fresh_of = cs_calloc((size_t)c->image_count + 1, sizeof *fresh_of);
     if (!fresh_of) {
         return cs_fail(err, CS_NOMEM, "no memory for the proof");
     }
-    enum cs_code code = cs_slim_match(p->job, p->fresh, index, fresh_of, err);
+    enum cs_code code =
+        cs_slim_match(p->job, p->fresh, old, p->pairs.fresh[index], fresh_of, err);
     for (uint32_t i = 0; code == CS_OK && i < c->image_count; i++) {
         code = prove_image(p, c->first_image + i, fresh_of[i], w, err);
     }
@@ -153,12 +164,11 @@ static uint32_t *first_containers(const struct cs_scan *scan) {
 }
 
 // Names and places.
-static enum cs_code describe(const struct cs_scan *scan, const uint32_t *first_container,
-                             struct cs_arena *arena, struct cs_slim_images *out,
-                             struct cs_err *err) {
+static enum cs_code describe(const struct cs_scan *scan, struct cs_arena *arena,
+                             struct cs_slim_images *out, struct cs_err *err) {
     out->count = scan->images.count;
     out->ptr = cs_arena_alloc(arena, (out->count + 1) * sizeof *out->ptr);
-    bool ok = out->ptr && first_container;
+    bool ok = out->ptr != NULL;
     uint32_t last = CS_NONE, last_section = CS_NONE;
     struct cs_str inside = {0}, section = {0};
     for (size_t i = 0; ok && i < out->count; i++) {
@@ -168,18 +178,36 @@ static enum cs_code describe(const struct cs_scan *scan, const uint32_t *first_c
             inside = last == 0 ? (struct cs_str){"", 0}
                                : cs_arena_str(arena, scan->members.ptr[last].path);
         }
-        if (image->section != last_section) {
+        if (i == 0 || image->section != last_section) {
             last_section = image->section;
             section = cs_arena_str(arena, cs_intern_text(&scan->sections, last_section));
         }
         ok = inside.ptr && section.ptr;
         out->ptr[i] = (struct cs_slim_image){
-            .inside = inside, .section = section, .index = image->index, .part = image->part,
-            .container = image->container == CS_NONE
-                             ? CS_NONE : image->container - first_container[image->member],
-            .kind = image->kind, .target = image->target};
+            .inside = inside, .section = section, .kind = image->kind, .target = image->target};
     }
     return ok ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the proof");
+}
+
+static enum cs_code prove_all(struct proving *p, struct cs_pool *pool, struct cs_err *err) {
+    CS_TRY(cs_slim_pair(p->job, p->fresh, &p->pairs, err));
+    p->first_before = first_containers(&p->job->scan);
+    p->first_after = first_containers(p->fresh);
+    enum cs_code code = p->first_before && p->first_after
+                            ? CS_OK
+                            : cs_fail(err, CS_NOMEM, "no memory for the proof");
+    if (code == CS_OK) {
+        cs_pool_for(pool, p->pairs.count, 1, prove_task, p);
+        code = (enum cs_code)atomic_load(&p->code);
+        if (code != CS_OK && err) {
+            *err = p->err;
+        }
+    }
+    code = code == CS_OK ? prove_loose(p, err) : code;
+    cs_free(p->first_before);
+    cs_free(p->first_after);
+    cs_slim_pairs_fini(&p->pairs);
+    return code;
 }
 
 enum cs_code cs_slim_prove(const struct cs_slim_job *job, struct cs_view produced,
@@ -188,25 +216,14 @@ enum cs_code cs_slim_prove(const struct cs_slim_job *job, struct cs_view produce
                            struct cs_err *err) {
     static const struct cs_inventory_options headers = {.depth = CS_DEPTH_HEADERS};
     *out = (struct cs_slim_images){0};
-    uint32_t *first = first_containers(&job->scan);
-    const enum cs_code described = describe(&job->scan, first, arena, out, err);
-    cs_free(first);
-    CS_TRY(described);
+    CS_TRY(describe(&job->scan, arena, out, err));
     struct cs_scan fresh;
     cs_scan_init(&fresh, produced, NULL, &headers);
     enum cs_code code = cs_scan_file(&fresh, job->scan.members.ptr[0].path, err);
-    if (code == CS_OK && fresh.containers.count != job->scan.containers.count) {
-        code = cs_fail(err, CS_CONFLICT, "the new file has other containers than the original");
-    }
     if (code == CS_OK) {
         struct proving p = {.job = job, .fresh = &fresh, .workers = workers, .out = out,
                             .err_taken = ATOMIC_FLAG_INIT};
-        cs_pool_for(pool, fresh.containers.count, 1, prove_task, &p);
-        code = (enum cs_code)atomic_load(&p.code);
-        if (code != CS_OK && err) {
-            *err = p.err;
-        }
-        code = code == CS_OK ? prove_loose(&p, err) : code;
+        code = prove_all(&p, pool, err);
     }
     cs_scan_fini(&fresh);
     return code;

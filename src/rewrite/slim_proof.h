@@ -8,9 +8,11 @@
 // One side of an image.  `content` true: the hash is of the image as a program sees it: decompressed,
 // PTX without the zeros at its end.  False: it cannot be read, and the hash is of the stored bytes.
 struct cs_slim_image_side {
-    uint64_t offset;   // of its entry in the file, or in the archive's member
+    uint32_t container;  // within the file or the archive's member, by offset; CS_NONE = in none
+    uint32_t index;      // of its entry
+    uint32_t part;       // of a concatenated entry, else CS_NONE
+    uint64_t offset;     // of its entry in the file, or in the archive's member
     enum cs_codec codec;
-    bool concat;       // part of a concatenated entry
     bool content;
     uint64_t bytes;    // what was hashed
     uint8_t sha256[CS_SHA256_BYTES];
@@ -22,8 +24,6 @@ const char *cs_slim_fate_name(enum cs_slim_fate fate);  // "kept", "recompressed
 struct cs_slim_image {
     struct cs_str inside;      // member of an archive; empty otherwise
     struct cs_str section;
-    uint32_t container;        // within `inside`, by offset; the same before and after
-    uint32_t index, part;      // of the original's entry; part CS_NONE = none
     uint32_t kind;             // enum cs_fatbin_kind or unknown number
     struct cs_target target;
     enum cs_slim_fate fate;

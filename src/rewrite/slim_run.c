@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -69,11 +70,19 @@ enum cs_code cs_slim_vendor_check(struct cs_str name, bool force, struct cs_err 
         cs_str_starts(name, CS_STR("libnccl"));
     if (vendor && !force) {
         return cs_fail(err, CS_CONFLICT,
-                       "%.*s looks like one of NVIDIA's own redistributables: whether its licence "
-                       "lets you change it is for you to find out; --force-vendor goes on",
-                       (int)name.len, name.ptr);
+                       "by its name this is one of NVIDIA's own redistributables: whether its "
+                       "licence lets you change it is for you to find out; --force-vendor goes on");
     }
     return CS_OK;
+}
+
+// A rename would replace it all the same, but whoever took the write bits away meant something by it.
+enum cs_code cs_slim_writable(const char *path, struct cs_err *err) {
+    struct stat st;
+    const bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return there && ((st.st_mode & 0222) == 0 || access(path, W_OK) != 0)
+               ? cs_fail(err, CS_IO, "the output %s is read-only", path)
+               : CS_OK;
 }
 
 struct cs_str cs_slim_base_name(const char *path) {
@@ -149,8 +158,10 @@ static enum cs_code run_file(const struct cs_slim_input *in, const struct cs_fil
     if (code == CS_OK) {
         code = cs_slim_make(&job, q->pool, in->workers, err);
     }
-    struct cs_slim_member *m = code == CS_OK ? cs_slim_add_member(result, name, &job) : NULL;
-    if (code == CS_OK && !m) {
+    const bool counts = job.shape != CS_SLIM_NOTHING || job.reason[0];
+    struct cs_slim_member *m =
+        code == CS_OK && counts ? cs_slim_add_member(result, name, &job) : NULL;
+    if (code == CS_OK && counts && !m) {
         code = cs_fail(err, CS_NOMEM, "no memory for the result");
     }
     if (m && q->prove) {
@@ -161,8 +172,9 @@ static enum cs_code run_file(const struct cs_slim_input *in, const struct cs_fil
         result->after_installed_bytes = job.after_bytes;
     }
     if (code == CS_OK && !q->dry_run) {
-        const struct cs_slim_rows rows = {&result->arena, &m->images};
-        code = cs_slim_write_job(in, &job, q->output, file->mode, q->prove ? &rows : NULL, err);
+        const struct cs_slim_rows rows = {&result->arena, m ? &m->images : NULL};
+        code = cs_slim_write_job(in, &job, q->output, file->mode, q->prove && m ? &rows : NULL,
+                                 err);
         result->verified = code == CS_OK;
     }
     cs_slim_close(&job);
@@ -197,7 +209,10 @@ enum cs_code cs_slim_run(const struct cs_slim_request *request, struct cs_slim_r
     if (stat(request->input, &st) == 0 && S_ISDIR(st.st_mode)) {
         code = cs_slim_run_dir(&in, result, err);
     } else {
-        code = cs_file_open(request->input, &file, err);
+        code = cs_slim_writable(result->output.ptr, err);
+        if (code == CS_OK) {
+            code = cs_file_open(request->input, &file, err);
+        }
         if (code == CS_OK) {
             code = run_opened(&in, &file, result, err);
         }

@@ -140,8 +140,13 @@ static void check_task(void *ctx, size_t index) {
     }
 }
 
+// What was written is what was planned; and the plan is right: elfcut's and arcut's own proofs judge
+// the structure, and what follows here judges the images.
 static enum cs_code check_shape(const struct cs_slim_job *job, struct cs_view produced,
                                 struct cs_err *err) {
+    if (!cs_pieces_equal(cs_slim_pieces(job), produced)) {
+        return cs_fail(err, CS_CONFLICT, "the bytes read back are not those that were written");
+    }
     if (job->shape == CS_SLIM_ELF) {
         return cs_elfcut_verify(&job->elf, produced, err);
     }

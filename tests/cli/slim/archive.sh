@@ -1,0 +1,2 @@
+#!/bin/sh
+./run libops.a -o new.a && ./show new.a

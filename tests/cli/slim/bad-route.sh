@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.so -o new.so --route sm90

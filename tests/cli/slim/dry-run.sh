@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.so --dry-run && test ! -e new.so

@@ -1,0 +1,2 @@
+#!/bin/sh
+./run plain.fatbin -o new.fatbin && ./show new.fatbin

@@ -1,0 +1,2 @@
+#!/bin/sh
+./run old.so -o new.so --recompress zstd

@@ -1,0 +1,2 @@
+#!/bin/sh
+: >names && ./run ops.so -o new.so --keep-kernels names

@@ -1,0 +1,2 @@
+#!/bin/sh
+./run no-such-file.so -o new.so

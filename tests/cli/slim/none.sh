@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.so -o new.so --recompress none && ./show new.so

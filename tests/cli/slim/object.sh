@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.o -o new.o && ./show new.o

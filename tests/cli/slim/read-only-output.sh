@@ -1,0 +1,2 @@
+#!/bin/sh
+touch new.so && chmod 444 new.so && ./run ops.so -o new.so

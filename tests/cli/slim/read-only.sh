@@ -1,0 +1,2 @@
+#!/bin/sh
+chmod 444 ops.so && ./run ops.so --in-place

@@ -1,0 +1,3 @@
+#!/bin/sh
+python3 "$SOURCE/tests/cli/slim/rewheel.py" pkg-1.0-py3-none-any.whl bad.whl no-record
+./run bad.whl -o new.whl

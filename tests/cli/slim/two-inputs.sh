@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.so ops.o -o new.so

@@ -1,0 +1,2 @@
+#!/bin/sh
+./run ops.so --in-place -o new.so
