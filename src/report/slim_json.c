@@ -1,5 +1,5 @@
-// A slim run as JSON: the report (docs/schema/slim.json) and the proof (docs/schema/proof.json), which
-// has in addition what became of every image.
+// A slim run as JSON: the report (docs/schema/slim.json), and the proof (docs/schema/proof.json),
+// which says in addition what became of every image.
 
 #include "report/slim_report.h"
 

@@ -158,8 +158,9 @@ void cs_slim_report_doc(const void *report, struct cs_doc *d) {
         }
     }
     if (!r->changed) {
-        cs_doc_note(d, r->members.count ? "There is nothing to change: the output is the input."
-                                        : "There is no device code in it: the output is the input.");
+        cs_doc_note(d, r->members.count
+                           ? "There is nothing to change: the output is the input."
+                           : "There is no device code in it: the output is the input.");
     } else if (s->dry_run) {
         cs_doc_note(d, "Dry run: nothing was written.");
     } else {

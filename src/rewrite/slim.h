@@ -87,7 +87,7 @@ struct cs_slim_price {
     struct cs_arena arena;
     CS_VEC(struct cs_slim_change) changes;
     CS_VEC(struct cs_slim_raise) raises;         // at most one a device
-    struct cs_driver floor_before, floor_after;  // of everything together; the chips' own not counted
+    struct cs_driver floor_before, floor_after;  // of all together; the chips' own not counted
 };
 void cs_slim_price_fini(struct cs_slim_price *p);
 

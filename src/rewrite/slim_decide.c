@@ -309,23 +309,23 @@ static struct cs_str kernel_names(const struct cs_scan *scan, uint32_t index, st
     uint64_t found = 0;
     const bool sass = scan->images.ptr[index].kind == CS_FATBIN_ELF;
     if (cs_scan_image_bytes(scan, index, w, &bytes, NULL) == CS_OK &&
-        (sass ? cs_cubin_read(bytes, &w->cubin, NULL) : cs_ptx_read(bytes, &w->ptx, NULL)) == CS_OK) {
+        (sass ? cs_cubin_read(bytes, &w->cubin, NULL) : cs_ptx_read(bytes, &w->ptx, NULL)) ==
+            CS_OK) {
         const size_t count = sass ? w->cubin.kernels.count : w->ptx.kernels.count;
         for (size_t i = 0; i < count; i++) {
             if (sass && !w->cubin.kernels.ptr[i].is_kernel) {
                 continue;
             }
             if (found++ < NAMED_KERNELS) {
-                add_name(&text,
-                         sass ? w->cubin.kernels.ptr[i].name : w->ptx.kernels.ptr[i].name);
+                add_name(&text, sass ? w->cubin.kernels.ptr[i].name : w->ptx.kernels.ptr[i].name);
             }
         }
     }
     if (found > NAMED_KERNELS) {
         cs_buf_printf(&text, " and %llu more", (unsigned long long)(found - NAMED_KERNELS));
     }
-    const struct cs_str names = cs_arena_str(arena, text.len ? cs_buf_str(&text)
-                                                             : CS_STR("no kernels that can be read"));
+    const struct cs_str names =
+        cs_arena_str(arena, text.len ? cs_buf_str(&text) : CS_STR("no kernels that can be read"));
     cs_buf_fini(&text);
     return names;
 }
@@ -484,14 +484,15 @@ static enum cs_code refuse_change(const struct cs_slim_change *c, enum verdict v
         return cs_fail(err, CS_CONFLICT,
                        "%s devices, which the configuration promises, would be left with nothing "
                        "in %u container%s (%s before); one in %.*s has %.*s",
-                       device, c->containers, plural(c->containers), from, (int)c->example.len, c->example.ptr,
-                       (int)c->kernels.len, c->kernels.ptr);
+                       device, c->containers, plural(c->containers), from, (int)c->example.len,
+                       c->example.ptr, (int)c->kernels.len, c->kernels.ptr);
     }
     return cs_fail(err, CS_CONFLICT,
                    "%s devices: %u container%s (one in %.*s) would go from %s (%s) to %s (%s); to "
                    "accept that, say --allow %s",
-                   device, c->containers, plural(c->containers), (int)c->example.len, c->example.ptr, from,
-                   cs_outcome_name(c->before), to, cs_outcome_name(c->after), device);
+                   device, c->containers, plural(c->containers), (int)c->example.len,
+                   c->example.ptr, from, cs_outcome_name(c->before), to, cs_outcome_name(c->after),
+                   device);
 }
 
 static enum cs_code floor_check(const struct cs_slim_price *price, const struct cs_slim_options *o,

@@ -22,25 +22,23 @@ struct proving {
 
 const char *cs_slim_fate_name(enum cs_slim_fate fate) {
     switch (fate) {
-    case CS_SLIM_AS_IT_WAS: return "kept";
-    case CS_SLIM_RECOMPRESSED: return "recompressed";
-    case CS_SLIM_ZEROED: return "zeroed";
-    case CS_SLIM_DROPPED: return "dropped";
+        case CS_SLIM_AS_IT_WAS: return "kept";
+        case CS_SLIM_RECOMPRESSED: return "recompressed";
+        case CS_SLIM_ZEROED: return "zeroed";
+        case CS_SLIM_DROPPED: return "dropped";
     }
     return "unknown";
 }
 
-static bool is_text(uint32_t kind) {
-    return kind == CS_FATBIN_PTX || kind == CS_FATBIN_RELPTX;
-}
+static bool is_text(uint32_t kind) { return kind == CS_FATBIN_PTX || kind == CS_FATBIN_RELPTX; }
 
 static struct cs_view stored_bytes(const struct cs_pending *p) {
     return !p->in_container ? p->loose : p->is_part ? p->concat.payload : p->entry.payload;
 }
 
 static enum cs_code read_side(const struct cs_scan *scan, const uint32_t *first_container,
-                              uint32_t index, struct cs_worker *w,
-                              struct cs_slim_image_side *side, struct cs_err *err) {
+                              uint32_t index, struct cs_worker *w, struct cs_slim_image_side *side,
+                              struct cs_err *err) {
     const struct cs_image *image = &scan->images.ptr[index];
     struct cs_err why = {0};
     struct cs_view bytes;
@@ -90,7 +88,7 @@ static enum cs_code prove_image(const struct proving *p, uint32_t old, uint32_t 
         return cs_fail_at(err, CS_CONFLICT, row->after.offset,
                           "an image differs from the original after decompression");
     }
-    row->fate = !same                       ? CS_SLIM_ZEROED
+    row->fate = !same                         ? CS_SLIM_ZEROED
                 : same_payload(p, old, fresh) ? CS_SLIM_AS_IT_WAS
                                               : CS_SLIM_RECOMPRESSED;
     return CS_OK;
@@ -104,8 +102,7 @@ static enum cs_code prove_container(const struct proving *p, size_t index, struc
     if (!fresh_of) {
         return cs_fail(err, CS_NOMEM, "no memory for the proof");
     }
-    enum cs_code code =
-        cs_slim_match(p->job, p->fresh, old, p->pairs.fresh[index], fresh_of, err);
+    enum cs_code code = cs_slim_match(p->job, p->fresh, old, p->pairs.fresh[index], fresh_of, err);
     for (uint32_t i = 0; code == CS_OK && i < c->image_count; i++) {
         code = prove_image(p, c->first_image + i, fresh_of[i], w, err);
     }
@@ -122,8 +119,7 @@ static enum cs_code prove_loose(const struct proving *p, struct cs_err *err) {
         if (p->job->scan.images.ptr[i].container != CS_NONE) {
             continue;
         }
-        while (fresh < p->fresh->images.count &&
-               p->fresh->images.ptr[fresh].container != CS_NONE) {
+        while (fresh < p->fresh->images.count && p->fresh->images.ptr[fresh].container != CS_NONE) {
             fresh++;
         }
         code = fresh < p->fresh->images.count
@@ -143,8 +139,8 @@ static void prove_task(void *ctx, size_t index) {
     }
     struct cs_err err = {0};
     struct cs_worker *w = cs_worker_get(p->workers);
-    const enum cs_code code = w ? prove_container(p, index, w, &err)
-                                : cs_fail(&err, CS_NOMEM, "no memory for the proof");
+    const enum cs_code code =
+        w ? prove_container(p, index, w, &err) : cs_fail(&err, CS_NOMEM, "no memory for the proof");
     if (w) {
         cs_worker_put(p->workers, w);
     }
@@ -211,9 +207,8 @@ static enum cs_code prove_all(struct proving *p, struct cs_pool *pool, struct cs
 }
 
 enum cs_code cs_slim_prove(const struct cs_slim_job *job, struct cs_view produced,
-                           struct cs_pool *pool, struct cs_workers *workers,
-                           struct cs_arena *arena, struct cs_slim_images *out,
-                           struct cs_err *err) {
+                           struct cs_pool *pool, struct cs_workers *workers, struct cs_arena *arena,
+                           struct cs_slim_images *out, struct cs_err *err) {
     static const struct cs_inventory_options headers = {.depth = CS_DEPTH_HEADERS};
     *out = (struct cs_slim_images){0};
     CS_TRY(describe(&job->scan, arena, out, err));
@@ -221,7 +216,10 @@ enum cs_code cs_slim_prove(const struct cs_slim_job *job, struct cs_view produce
     cs_scan_init(&fresh, produced, NULL, &headers);
     enum cs_code code = cs_scan_file(&fresh, job->scan.members.ptr[0].path, err);
     if (code == CS_OK) {
-        struct proving p = {.job = job, .fresh = &fresh, .workers = workers, .out = out,
+        struct proving p = {.job = job,
+                            .fresh = &fresh,
+                            .workers = workers,
+                            .out = out,
                             .err_taken = ATOMIC_FLAG_INIT};
         code = prove_all(&p, pool, err);
     }

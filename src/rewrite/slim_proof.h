@@ -5,8 +5,9 @@
 #include "base/hash.h"
 #include "rewrite/slim_job.h"
 
-// One side of an image.  `content` true: the hash is of the image as a program sees it: decompressed,
-// PTX without the zeros at its end.  False: it cannot be read, and the hash is of the stored bytes.
+// One side of an image.  `content` true: the hash is of the image as a program sees it, that is,
+// decompressed, PTX without the zeros at its end.  False: it cannot be read, and the hash is of the
+// stored bytes.
 struct cs_slim_image_side {
     uint32_t container;  // within the file or the archive's member, by offset; CS_NONE = in none
     uint32_t index;      // of its entry

@@ -76,7 +76,7 @@ enum cs_code cs_slim_vendor_check(struct cs_str name, bool force, struct cs_err 
     return CS_OK;
 }
 
-// A rename would replace it all the same, but whoever took the write bits away meant something by it.
+// A rename would replace it all the same, but whoever took the write bits away meant something.
 enum cs_code cs_slim_writable(const char *path, struct cs_err *err) {
     struct stat st;
     const bool there = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);

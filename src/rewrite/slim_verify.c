@@ -140,8 +140,8 @@ static void check_task(void *ctx, size_t index) {
     }
 }
 
-// What was written is what was planned; and the plan is right: elfcut's and arcut's own proofs judge
-// the structure, and what follows here judges the images.
+// What was written is what was planned.  That the plan is right is for elfcut's and arcut's own
+// proofs of the structure, and for what follows here, which judges the images.
 static enum cs_code check_shape(const struct cs_slim_job *job, struct cs_view produced,
                                 struct cs_err *err) {
     if (!cs_pieces_equal(cs_slim_pieces(job), produced)) {

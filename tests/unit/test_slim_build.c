@@ -1,5 +1,5 @@
-// What slim makes: the form of every image by option, the same content in every form, zeroed kernels,
-// and a verifier that notices when a byte is wrong.
+// What slim makes: the form of every image by option, the same content in every form, zeroed
+// kernels, and a verifier that notices when a byte is wrong.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +33,9 @@ static void make(struct made *m, struct cs_view file, const struct cs_slim_optio
     *m = (struct made){.options = *options};
     cs_workers_init(&m->workers);
     cs_buf_init(&m->out, SIZE_MAX);
-    assert_int_equal(cs_slim_open(file, CS_STR("t.so"), &m->options, &m->workers, &m->price, &m->job,
-                                  &err), CS_OK);
+    assert_int_equal(
+        cs_slim_open(file, CS_STR("t.so"), &m->options, &m->workers, &m->price, &m->job, &err),
+        CS_OK);
     assert_int_equal(cs_slim_make(&m->job, NULL, &m->workers, &err), CS_OK);
     if (!m->job.changed) {
         cs_buf_add(&m->out, file.ptr, (size_t)file.len);
@@ -97,17 +98,25 @@ static const struct {
 } rows[] = {
     {"sm_75 sm_80:4 sm_90a:z compute_90", {FREE}, "sm_75:lz4 sm_80:lz4 sm_90a:zstd compute_90:lz4"},
     {"sm_75 sm_80:4 sm_90a:z compute_90", {0}, "sm_75:none sm_80:lz4 sm_90a:zstd compute_90:none"},
-    {"sm_75 sm_80:4 sm_90a:z", {FREE, .recompress = CS_SLIM_AS_IS}, "sm_75:none sm_80:lz4 sm_90a:zstd"},
-    {"sm_75 sm_80:4 sm_90a:z compute_90:z", {FREE, .recompress = CS_SLIM_TO_NONE},
+    {"sm_75 sm_80:4 sm_90a:z",
+     {FREE, .recompress = CS_SLIM_AS_IS},
+     "sm_75:none sm_80:lz4 sm_90a:zstd"},
+    {"sm_75 sm_80:4 sm_90a:z compute_90:z",
+     {FREE, .recompress = CS_SLIM_TO_NONE},
      "sm_75:none sm_80:none sm_90a:none compute_90:none"},
-    {"sm_75 sm_80:4 sm_90a:z", {FREE, .recompress = CS_SLIM_TO_LZ4, .level = 3},
+    {"sm_75 sm_80:4 sm_90a:z",
+     {FREE, .recompress = CS_SLIM_TO_LZ4, .level = 3},
      "sm_75:lz4 sm_80:lz4 sm_90a:lz4"},
-    {"sm_75 sm_80:4 sm_90a:z compute_90", {FREE, .recompress = CS_SLIM_TO_ZSTD, .level = 1},
+    {"sm_75 sm_80:4 sm_90a:z compute_90",
+     {FREE, .recompress = CS_SLIM_TO_ZSTD, .level = 1},
      "sm_75:zstd sm_80:zstd sm_90a:zstd compute_90:zstd"},
-    {"sm_75 compute_75 sm_80:4 compute_90:z", {FREE, .recompress = CS_SLIM_TO_CONCAT, .level = 3},
+    {"sm_75 compute_75 sm_80:4 compute_90:z",
+     {FREE, .recompress = CS_SLIM_TO_CONCAT, .level = 3},
      "(compute_75:zstd compute_90:zstd) (sm_75:zstd sm_80:zstd)"},
     {"sm_75 compute_75", {FREE, .recompress = CS_SLIM_TO_CONCAT}, "compute_75:zstd sm_75:zstd"},
-    {"sm_75 sm_90a | sm_80", {FREE, .recompress = CS_SLIM_TO_CONCAT}, "(sm_75:zstd sm_90a:zstd) | sm_80:zstd"},
+    {"sm_75 sm_90a | sm_80",
+     {FREE, .recompress = CS_SLIM_TO_CONCAT},
+     "(sm_75:zstd sm_90a:zstd) | sm_80:zstd"},
     {"sm_75:z + sm_90a", {FREE}, "(sm_75:zstd sm_90a:zstd)"},
     {"sm_75:z + sm_90a", {FREE, .split_concatenated = true}, "sm_75:zstd sm_90a:zstd"},
     {"sm_75:z + sm_90a", {FREE, .recompress = CS_SLIM_TO_NONE}, "sm_75:none sm_90a:none"},
@@ -158,8 +167,7 @@ static void unreadable_payloads_stay(void **state) {
     };
     cs_mk_container(&file, e, 3);
     struct made m;
-    make(&m, cs_buf_view(&file),
-         &(struct cs_slim_options){FREE, .recompress = CS_SLIM_TO_ZSTD});
+    make(&m, cs_buf_view(&file), &(struct cs_slim_options){FREE, .recompress = CS_SLIM_TO_ZSTD});
     // Both first entries are there byte for byte; only the third changed.
     const uint64_t kept = m.job.scan.images.ptr[2].offset;
     assert_true(m.job.changed);
@@ -181,13 +189,14 @@ static void levels_matter(void **state) {
     cs_buf_init(&file, SIZE_MAX);
     const struct cs_mk_kernel kernels[] = {{.name = "a", .code_bytes = 60000, .seed = 7},
                                            {.name = "b", .code_bytes = 60000, .seed = 7}};
-    cs_mk_cubin_write(&cubin, &(struct cs_mk_cubin){.sm = 80, .kernels = kernels, .kernel_count = 2});
+    cs_mk_cubin_write(&cubin,
+                      &(struct cs_mk_cubin){.sm = 80, .kernels = kernels, .kernel_count = 2});
     const struct cs_mk_entry e = {.kind = CS_FATBIN_ELF, .arch = 80, .image = cs_buf_view(&cubin)};
     cs_mk_container(&file, &e, 1);
     for (int i = 0; i < 2; i++) {
         struct made m;
-        make(&m, cs_buf_view(&file), &(struct cs_slim_options){
-            FREE, .recompress = CS_SLIM_TO_ZSTD, .level = i ? 19 : 1});
+        make(&m, cs_buf_view(&file),
+             &(struct cs_slim_options){FREE, .recompress = CS_SLIM_TO_ZSTD, .level = i ? 19 : 1});
         bytes[i] = m.job.after_bytes;
         unmake(&m);
     }
@@ -212,7 +221,8 @@ static void other_kernels_become_zero(void **state) {
     cs_intern_init(&keep);
     cs_workers_init(&workers);
     struct cs_worker *w = cs_worker_get(&workers);
-    cs_mk_cubin_write(&cubin, &(struct cs_mk_cubin){.sm = 100, .kernels = kernels, .kernel_count = 3});
+    cs_mk_cubin_write(&cubin,
+                      &(struct cs_mk_cubin){.sm = 100, .kernels = kernels, .kernel_count = 3});
     assert_int_not_equal(cs_intern_add(&keep, CS_STR("wanted")), CS_INTERN_NONE);
     struct cs_view image = cs_buf_view(&cubin);
     assert_int_equal(cs_slim_zero_kernels(&image, &keep, w, NULL), CS_OK);
@@ -246,7 +256,10 @@ static void a_damaged_image_is_not_zeroed(void **state) {
     cs_intern_init(&keep);
     cs_workers_init(&workers);
     struct cs_worker *w = cs_worker_get(&workers);
-    struct cs_view image = cs_view_of("\x7f" "ELF and nothing more", 21);
+    struct cs_view image = cs_view_of(
+        "\x7f"
+        "ELF and nothing more",
+        21);
     assert_int_not_equal(cs_slim_zero_kernels(&image, &keep, w, NULL), CS_OK);
     cs_worker_put(&workers, w);
     cs_workers_fini(&workers);
@@ -267,7 +280,8 @@ static void zeroing_is_verified(void **state) {
     // Held against the plain original, the same bytes are wrong.
     m.options.keep_kernels = NULL;
     struct cs_err err = {0};
-    assert_int_equal(cs_slim_verify(&m.job, cs_buf_view(&m.out), NULL, &m.workers, &err), CS_CONFLICT);
+    assert_int_equal(cs_slim_verify(&m.job, cs_buf_view(&m.out), NULL, &m.workers, &err),
+                     CS_CONFLICT);
     m.options.keep_kernels = &keep;
     unmake(&m);
     cs_intern_fini(&keep);
@@ -336,10 +350,10 @@ static void a_wrong_plan_is_noticed(void **state) {
     uint64_t noticed = 0, tried = 0;
     cs_buf_init(&file, SIZE_MAX);
     cs_mk_words_container(&file, "sm_75 sm_80:4 sm_90a:z compute_80", "k");
-    for (size_t at = CS_FATBIN_HEADER_BYTES; ; at += 31) {
+    for (size_t at = CS_FATBIN_HEADER_BYTES;; at += 31) {
         struct made m;
-        make(&m, cs_buf_view(&file), &(struct cs_slim_options){
-            FREE, .recompress = CS_SLIM_TO_NONE});
+        make(&m, cs_buf_view(&file),
+             &(struct cs_slim_options){FREE, .recompress = CS_SLIM_TO_NONE});
         struct cs_buf *planned = &m.job.built.containers[0].bytes;
         const bool last = at >= planned->len;
         if (!last) {
