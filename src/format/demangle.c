@@ -169,12 +169,35 @@ static void run_on_big_stack(struct session *s, size_t len) {
     (void)pthread_attr_destroy(&attr);
 }
 
-bool cs_demangle(struct cs_str mangled, struct cs_buf *out) {
+// A static kernel of relocatable code is called __nv_static_<n>_<module id of n bytes>_<name>
+// (docs/format/source-names.md): its name, or the whole when it is not so.
+static struct cs_str past_static_prefix(struct cs_str s) {
+    static const struct cs_str word = CS_STR("__nv_static_");
+    size_t i = word.len, id = 0;
+    if (!cs_str_starts(s, word)) {
+        return s;
+    }
+    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9' && id < CS_MAX_DEMANGLE_BYTES; i++) {
+        id = id * 10 + (size_t)(s.ptr[i] - '0');
+    }
+    const size_t name = i + 1 + id + 1;
+    const bool fits = name < s.len && s.ptr[i] == '_' && s.ptr[name - 1] == '_';
+    return fits ? (struct cs_str){s.ptr + name, s.len - name} : s;
+}
+
+static bool unchanged(struct cs_str whole, struct cs_buf *out) {
+    cs_buf_clear(out);
+    cs_buf_add_str(out, whole);
+    return false;
+}
+
+bool cs_demangle(struct cs_str whole, struct cs_buf *out) {
+    const struct cs_str mangled = past_static_prefix(whole);
     cs_buf_clear(out);
     cs_buf_add_str(out, mangled);  // NUL-terminated from here on
     if (out->failed != CS_OK || mangled.len > CS_MAX_DEMANGLE_BYTES ||
         !cs_str_starts(mangled, CS_STR("_Z")) || memchr(out->ptr, '\0', mangled.len)) {
-        return false;
+        return unchanged(whole, out);
     }
     struct session s = {.mangled = out->ptr,
                         .memory_left = MEMORY_BASE + mangled.len * MEMORY_PER_BYTE};
@@ -185,15 +208,11 @@ bool cs_demangle(struct cs_str mangled, struct cs_buf *out) {
     }
     bool ok = s.result != NULL;
     if (ok) {
-        const size_t len = strlen(s.result);
         cs_buf_clear(out);
-        cs_buf_add(out, s.result, len);
-        if (out->failed != CS_OK) {  // longer than the caller's maximum: back to the mangled name
-            cs_buf_clear(out);
-            cs_buf_add_str(out, mangled);
-            ok = false;
-        }
+        cs_buf_adds(out, s.result);
+        ok = out->failed == CS_OK;  // else longer than the caller's maximum
     }
+    ok = ok || unchanged(whole, out);
     for (struct block *b = s.blocks; b;) {
         struct block *next = b->next;
         cs_free(b);

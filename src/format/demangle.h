@@ -6,7 +6,8 @@
 #include "base/view.h"
 
 // Replaces *out with the demangled name; a name that is not mangled, or cannot be read, is copied
-// unchanged and false is returned.  Thread-safe with one buffer per thread.
+// unchanged and false is returned.  Thread-safe with one buffer per thread.  nvcc's prefix of static
+// kernels (__nv_static_...) is taken off.
 //
 // Names come from files, so hostile ones are expected: no name makes it use more than about
 // 128 KiB + 256 bytes for each of its own of memory (a few dozen bytes can stand for gigabytes of

@@ -40,6 +40,7 @@ static void test_names(void **state) {
         {"_ZN1aplERKS_", "a::operator+(a const&)"},
         {"_ZZ4mainENKUlvE_clEv", "main::'lambda'()::operator()() const"},
         {"_Z1fIJiiEEvDpT_", "void f<int, int>(int, int)"},
+        {"__nv_static_23__e0ecd33f_4_t_cu__Z1fPi__Z1sPi", "s(int*)"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         assert_true(cs_demangle(cs_str_from(table[i].mangled), &out));
@@ -62,6 +63,10 @@ static void test_not_mangled(void **state) {
                "vv"),
         CS_STR("_ZN1a1b"),
         CS_STR("_Z99f"),
+        CS_STR("__nv_static_23__e0ecd33f_4_t_cu__Z1fPi_"),
+        CS_STR("__nv_static_"),
+        CS_STR("__nv_static_1_a__Zx"),
+        CS_STR("__nv_static_9999999999999999999999_a__Z1fv"),
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         assert_false(cs_demangle(table[i], &out));
