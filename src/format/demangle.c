@@ -37,6 +37,7 @@ struct session {
     const char *mangled;
     char *result;  // allocated by the demangler
     size_t memory_left;
+    bool no_memory;  // of the machine, not of the share
     struct block *blocks;
     jmp_buf leave;
 };
@@ -61,6 +62,7 @@ void *cs_demangle_malloc(size_t size) {
     }
     struct block *b = cs_alloc(cost);
     if (!b) {
+        session->no_memory = true;
         leave();
     }
     session->memory_left -= cost;
@@ -195,8 +197,11 @@ bool cs_demangle(struct cs_str whole, struct cs_buf *out) {
     const struct cs_str mangled = past_static_prefix(whole);
     cs_buf_clear(out);
     cs_buf_add_str(out, mangled);  // NUL-terminated from here on
-    if (out->failed != CS_OK || mangled.len > CS_MAX_DEMANGLE_BYTES ||
-        !cs_str_starts(mangled, CS_STR("_Z")) || memchr(out->ptr, '\0', mangled.len)) {
+    if (out->failed != CS_OK) {
+        return false;
+    }
+    if (mangled.len > CS_MAX_DEMANGLE_BYTES || !cs_str_starts(mangled, CS_STR("_Z")) ||
+        memchr(out->ptr, '\0', mangled.len)) {
         return unchanged(whole, out);
     }
     struct session s = {.mangled = out->ptr,
@@ -210,13 +215,18 @@ bool cs_demangle(struct cs_str whole, struct cs_buf *out) {
     if (ok) {
         cs_buf_clear(out);
         cs_buf_adds(out, s.result);
-        ok = out->failed == CS_OK;  // else longer than the caller's maximum
+        ok = out->failed != CS_LIMIT;  // longer than the caller's maximum
     }
-    ok = ok || unchanged(whole, out);
+    if (!ok) {
+        (void)unchanged(whole, out);
+    }
+    if (s.no_memory) {
+        out->failed = CS_NOMEM;
+    }
     for (struct block *b = s.blocks; b;) {
         struct block *next = b->next;
         cs_free(b);
         b = next;
     }
-    return ok;
+    return ok && out->failed == CS_OK;
 }

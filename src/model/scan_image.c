@@ -186,8 +186,9 @@ static void keep_leaves(const struct cs_worker *w, struct cs_walked *out) {
 
 // Puts the file that the image's own debug info names into the worker's buffer, unless its
 // container has a better name already.
-static void find_source(struct cs_worker *w, const struct place *p, const struct cs_image *image,
-                        struct cs_view bytes, const struct cs_ptx *ptx) {
+static enum cs_code find_source(struct cs_worker *w, const struct place *p,
+                                const struct cs_image *image, struct cs_view bytes,
+                                const struct cs_ptx *ptx, struct cs_err *err) {
     cs_buf_clear(&w->source);
     w->source.max = CS_MAX_PATH_BYTES;
     const enum cs_source_how how = image->container == CS_NONE
@@ -195,12 +196,17 @@ static void find_source(struct cs_worker *w, const struct place *p, const struct
                                        : p->scan->containers.ptr[image->container].source_how;
     if (!p->scan->options->sources || image->identifier.len > 0 ||
         (how != CS_SOURCE_NONE && how < CS_SOURCE_LINE_TABLE)) {
-        return;
+        return CS_OK;
     }
-    if (!(ptx ? cs_source_of_ptx(ptx, &w->source) : cs_source_of_cubin(bytes, &w->source)) ||
-        w->source.failed != CS_OK) {
+    const bool found =
+        ptx ? cs_source_of_ptx(ptx, &w->source) : cs_source_of_cubin(bytes, &w->source);
+    if (w->source.failed == CS_NOMEM) {
+        return cs_buf_check(&w->source, err);
+    }
+    if (!found || w->source.failed != CS_OK) {
         cs_buf_clear(&w->source);
     }
+    return CS_OK;
 }
 
 // ---- kinds of image --------------------------------------------------------------------------
@@ -227,7 +233,7 @@ static enum cs_code walk_cubin(struct cs_worker *w, struct place *p, struct cs_v
         give(w, p, c->pieces.ptr[i].len, c->pieces.ptr[i].kernel, c->pieces.ptr[i].part);
     }
     give_rest(w, p);
-    find_source(w, p, image, bytes, NULL);
+    CS_TRY(find_source(w, p, image, bytes, NULL, err));
     struct sizes n = {c->kernels.count, c->funcs.count, count_leaves(w), w->source.len};
     for (size_t i = 0; i < c->kernels.count; i++) {
         n.text += c->kernels.ptr[i].name.len;
@@ -277,7 +283,7 @@ static enum cs_code walk_ptx(struct cs_worker *w, struct place *p, struct cs_vie
     if (!reset_cells(w, ptx->kernels.count)) {
         return cs_fail(err, CS_NOMEM, "no memory for %zu kernels", ptx->kernels.count);
     }
-    find_source(w, p, image, bytes, ptx);
+    CS_TRY(find_source(w, p, image, bytes, ptx, err));
     struct sizes n = {ptx->kernels.count, 0, 0, w->source.len};
     for (size_t i = 0; i < ptx->kernels.count; i++) {
         const struct cs_ptx_kernel *k = &ptx->kernels.ptr[i];

@@ -23,7 +23,7 @@ static void take(struct finish *f, struct cs_container *c, struct cs_str name,
                  enum cs_source_how how) {
     c->source = cs_arena_str(&f->inv->arena, name);
     c->source_how = how;
-    f->no_memory = f->no_memory || !c->source.ptr;
+    f->no_memory = f->no_memory || !c->source.ptr || f->text.failed == CS_NOMEM;
 }
 
 static bool better(const struct cs_container *c, enum cs_source_how how) {
@@ -158,7 +158,7 @@ static struct cs_str link_name(struct finish *f, uint32_t member) {
     }
     f->link_member = member;
     f->link_name = cs_arena_str(&f->inv->arena, cs_buf_str(&f->text));
-    f->no_memory = f->no_memory || !f->link_name.ptr;
+    f->no_memory = f->no_memory || !f->link_name.ptr || f->text.failed == CS_NOMEM;
     return f->link_name;
 }
 

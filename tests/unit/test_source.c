@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "build/mk_cubin.h"
 #include "build/mk_elf.h"
 #include "build/mk_fatbin.h"
@@ -300,12 +301,46 @@ static void test_archive(void **state) {
     cs_buf_fini(&file);
 }
 
+static int countdown;
+static int fail_at_zero(void) { return countdown-- == 0; }
+
+// Any allocation may fail: an error, and nothing leaks.
+static void test_memory(void **state) {
+    (void)state;
+    struct cs_buf file;
+    cs_buf_init(&file, 1 << 24);
+    write_library(&file, true, "csrc/plain.cu");
+    char path[] = "/tmp/test_source_XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, file.ptr, file.len), file.len);
+    close(fd);
+    const struct cs_inventory_options options = {.depth = CS_DEPTH_KERNELS, .sources = true};
+    bool reached = true;
+    for (int n = 0; reached; n++) {
+        struct cs_inventory inv;
+        cs_inventory_init(&inv);
+        countdown = n;
+        cs_mem_fail_hook = fail_at_zero;
+        const enum cs_code code = cs_inventory_add(&inv, path, &options, NULL, NULL);
+        cs_mem_fail_hook = NULL;
+        reached = countdown < 0;
+        cs_inventory_fini(&inv);
+        if (code != (reached ? CS_NOMEM : CS_OK)) {
+            fail_msg("allocation %d: code %d", n, (int)code);
+        }
+    }
+    unlink(path);
+    cs_buf_fini(&file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_symbols),  cmocka_unit_test(test_module_ids),
         cmocka_unit_test(test_mangled),  cmocka_unit_test(test_dwarf_2),
         cmocka_unit_test(test_dwarf_5),  cmocka_unit_test(test_library),
         cmocka_unit_test(test_stripped), cmocka_unit_test(test_archive),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
