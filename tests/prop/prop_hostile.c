@@ -411,9 +411,9 @@ static void member_files(struct cs_view wheel) {
         uint8_t *data = cs_alloc((size_t)m->bytes);
         CS_ASSERT(data && cs_zip_extract(&z, m, data, true, NULL, NULL) == CS_OK);
         const struct cs_view file = cs_view_of(data, m->bytes);
-        // Larger files take longer each time: fewer places, the same patience.
+        // Larger files take longer each time: fewer bits, the same patience.
         const uint64_t step = run.step * (1 + m->bytes / 16384);
-        every_cut(file, cs_arena_printf(&z.arena, "cut of %s", name.ptr).ptr, step);
+        every_cut(file, cs_arena_printf(&z.arena, "cut of %s", name.ptr).ptr, run.step);
         every_bit(file, cs_arena_printf(&z.arena, "bit of %s", name.ptr).ptr, 3 * step);
         cs_free(data);
     }
