@@ -282,6 +282,12 @@ void cs_check_reading(struct cs_check *c) {
 void cs_check_fini(struct cs_check *c) {
     cs_coverage_fini(&c->coverage);
     cs_vec_fini(&c->findings);
+    cs_vec_fini(&c->gauges);
+    for (uint32_t i = 0; c->tables && i < CS_CHECK_TABLES; i++) {
+        cs_size_fini(&c->tables[i]);
+    }
+    cs_free(c->tables);
+    cs_name_table_fini(&c->table_names);
     cs_free(c->shared);
     cs_free(c->forecasts);
     cs_free(c->stamp);
@@ -318,6 +324,7 @@ enum cs_code cs_check_run(const struct cs_inventory *inv, const struct cs_check_
         cs_check_storage(out);
         cs_check_files(out);
         code = cs_check_wheels(out, err);
+        code = code == CS_OK ? cs_check_budgets(out, err) : code;
     }
     if (code == CS_OK) {
         conclude(out);

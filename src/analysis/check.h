@@ -8,6 +8,7 @@
 #include "analysis/check_coverage.h"
 #include "analysis/check_look.h"
 #include "analysis/rules.h"
+#include "analysis/size.h"
 #include "model/archlist.h"
 
 struct cs_check_finding {
@@ -23,7 +24,16 @@ struct cs_check_source {
     const struct cs_str *files;  // globs
     uint32_t file_count;
     const struct cs_archlist *arch;  // NULL: these sources ship no device code
+    bool silent;                     // the group has no promise of its own; `arch` is ignored
     struct cs_str origin;            // "cuslim.toml:12"
+};
+
+// A limit on the size of each input.
+struct cs_check_budget {
+    struct cs_str name;    // "wheel", "installed", "pypi"
+    bool installed;        // of the files it unpacks to; else of the file itself
+    uint64_t limit_bytes;
+    struct cs_str origin;  // "--budget", "cuslim.toml:20"
 };
 
 struct cs_check_words {
@@ -46,6 +56,8 @@ struct cs_check_options {
     const struct cs_check_look *looks;      // one an input, done; NULL = files were not looked at
     struct cs_check_words exempt;           // globs of libraries that no coverage gate fails on
     struct cs_check_words select, ignore;   // rules by id, slug or the beginning of an id
+    const struct cs_check_budget *budgets;
+    uint32_t budget_count;
     bool strict;                            // narrower containers are errors
     bool warn_only;                         // errors become warnings
 };
@@ -74,6 +86,23 @@ struct cs_check_forecast {
     uint64_t cache_bytes;  // of the driver's cache when CUDA_CACHE_MAXSIZE is not set
 };
 
+// How a budget and an input compare.
+struct cs_check_gauge {
+    uint32_t budget, input;
+    uint64_t bytes;
+    bool over;
+};
+
+// Images that could go, or be stored smaller, without any device noticing.
+enum cs_check_cut { CS_CUT_SHADOWED, CS_CUT_UNREACHABLE, CS_CUT_RAW, CS_CUT_COUNT };
+struct cs_check_cuts {
+    uint64_t images, file_bytes, wheel_bytes;
+};
+
+// What takes the room of an input that is over its budget.
+enum { CS_CHECK_TABLES = 4 };
+extern const enum cs_size_key cs_check_table_keys[CS_CHECK_TABLES];  // library, arch, kind, group
+
 struct cs_check {
     struct cs_arena arena;  // texts of findings
     const struct cs_inventory *inv;
@@ -83,6 +112,10 @@ struct cs_check {
     struct cs_check_shared *shared;            // by library
     struct cs_check_floor floor;
     struct cs_check_forecast *forecasts;       // by row of the coverage
+    CS_VEC(struct cs_check_gauge) gauges;
+    struct cs_check_cuts cuts[CS_CUT_COUNT];
+    struct cs_size *tables;  // CS_CHECK_TABLES of them when something is over its budget, or NULL
+    struct cs_name_table table_names;
     uint64_t sass_images, ptx_images, other_images;
     uint64_t errors, warnings, notes;
     bool pass;

@@ -19,14 +19,19 @@ enum cs_promise cs_check_promise(const struct cs_check *c, uint32_t unit,
     const struct cs_str source = u->container == CS_NONE
                                      ? CS_STR("")
                                      : c->inv->containers.ptr[u->container].source;
-    for (uint32_t i = 0; source.len && i < o->source_count; i++) {
+    const struct cs_check_source *rule = NULL;
+    for (uint32_t i = 0; source.len && i < o->source_count && !rule; i++) {
         for (uint32_t k = 0; k < o->sources[i].file_count; k++) {
             if (cs_glob_match_source(o->sources[i].files[k], source)) {
-                *list = o->sources[i].arch;
-                *origin = o->sources[i].origin;
-                return *list ? CS_PROMISE_LIST : CS_PROMISE_NOTHING;
+                rule = &o->sources[i];
+                break;
             }
         }
+    }
+    if (rule && !rule->silent) {
+        *list = rule->arch;
+        *origin = rule->origin;
+        return rule->arch ? CS_PROMISE_LIST : CS_PROMISE_NOTHING;
     }
     *list = o->declared;
     *origin = CS_STR("--declared");

@@ -39,6 +39,13 @@ static void add(struct cs_check *c, struct heaps *all, uint32_t index, struct cs
     h->file_bytes += image->file_bytes;
 }
 
+static void cut(struct cs_check *c, enum cs_check_cut which, uint32_t index) {
+    const struct cs_image *image = &c->inv->images.ptr[index];
+    c->cuts[which].images++;
+    c->cuts[which].file_bytes += image->file_bytes;
+    c->cuts[which].wheel_bytes += image->wheel_bytes;
+}
+
 static uint64_t heaps_total(const struct heaps *all, uint64_t *images) {
     uint64_t bytes = 0;
     *images = 0;
@@ -115,11 +122,14 @@ static void sort_images(struct work *w, const struct cs_cover_unit *u, bool rout
         const struct cs_image *image = &w->c->inv->images.ptr[index];
         if (w->shadowed.ptr[i]) {
             add(w->c, &w->heaps.shadowed, index, winner_over(w, i));
+            cut(w->c, CS_CUT_SHADOWED, index);
         } else if (routed && is_code(image) && !w->used.ptr[i]) {
             add(w->c, &w->heaps.unreachable, index, nobody);
+            cut(w->c, CS_CUT_UNREACHABLE, index);
         }
         if (is_code(image) && image->codec == CS_CODEC_NONE && image->container != CS_NONE) {
             add(w->c, &w->heaps.raw, index, nobody);
+            cut(w->c, CS_CUT_RAW, index);
         }
         if (image->part != CS_NONE) {
             add(w->c, &w->heaps.joined, index, nobody);

@@ -42,6 +42,8 @@ void cs_check_drivers(struct cs_check *c);  // check_driver.c: floor, PTX, forec
 void cs_check_storage(struct cs_check *c);  // check_storage.c: dead and raw images
 void cs_check_reading(struct cs_check *c);  // check.c: what could not be read
 void cs_check_files(struct cs_check *c);    // check_files.c: ELF rules
+// check_budget.c: sizes against limits.
+enum cs_code cs_check_budgets(struct cs_check *c, struct cs_err *err) CS_MUST_USE;
 // check_wheel.c: ZIP, RECORD, tags.  Reads the wheels once more.
 enum cs_code cs_check_wheels(struct cs_check *c, struct cs_err *err) CS_MUST_USE;
 

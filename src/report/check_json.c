@@ -152,6 +152,96 @@ static void put_findings(struct cs_json *j, const struct cs_check *c) {
     cs_json_array_end(j);
 }
 
+static void put_size_row(struct cs_json *j, const struct cs_size_row *row, bool wheel) {
+    cs_json_object(j);
+    cs_json_kstr(j, "key", row->key[0]);
+    if (wheel) {
+        cs_json_ku64(j, "wheel_bytes", row->wheel_bytes);
+    } else {
+        cs_json_knull(j, "wheel_bytes");
+    }
+    cs_json_ku64(j, "file_bytes", row->file_bytes);
+    cs_json_object_end(j);
+}
+
+static void put_sizes(struct cs_json *j, const struct cs_check *c) {
+    bool wheel = false;
+    for (size_t i = 0; i < c->inv->images.count && !wheel; i++) {
+        wheel = c->inv->images.ptr[i].wheel_bytes > 0;
+    }
+    cs_json_key(j, "over_budget");
+    cs_json_array(j);
+    for (uint32_t i = 0; c->tables && i < CS_CHECK_TABLES; i++) {
+        cs_json_object(j);
+        cs_json_kz(j, "by", cs_size_key_name(cs_check_table_keys[i]));
+        cs_json_key(j, "rows");
+        cs_json_array(j);
+        for (size_t r = 0; r < c->tables[i].rows.count; r++) {
+            put_size_row(j, &c->tables[i].rows.ptr[r], wheel);
+        }
+        cs_json_array_end(j);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+}
+
+static void put_gauges(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "budgets");
+    cs_json_array(j);
+    for (size_t i = 0; i < c->gauges.count; i++) {
+        const struct cs_check_gauge *g = &c->gauges.ptr[i];
+        const struct cs_check_budget *b = &c->options->budgets[g->budget];
+        cs_json_object(j);
+        cs_json_kstr(j, "budget", b->name);
+        cs_json_kstr(j, "from", b->origin);
+        cs_json_ku64(j, "input", g->input);
+        cs_json_ku64(j, "limit_bytes", b->limit_bytes);
+        cs_json_ku64(j, "bytes", g->bytes);
+        cs_json_kbool(j, "over", g->over);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+    put_sizes(j, c);
+}
+
+static void put_cuts(struct cs_json *j, const struct cs_check *c) {
+    static const char *const names[CS_CUT_COUNT] = {"shadowed", "unreachable", "uncompressed"};
+    cs_json_key(j, "free_cuts");
+    cs_json_object(j);
+    for (uint32_t i = 0; i < CS_CUT_COUNT; i++) {
+        cs_json_key(j, names[i]);
+        cs_json_object(j);
+        cs_json_ku64(j, "images", c->cuts[i].images);
+        cs_json_ku64(j, "file_bytes", c->cuts[i].file_bytes);
+        cs_json_object_end(j);
+    }
+    cs_json_object_end(j);
+}
+
+static void put_spans(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "spans");
+    cs_json_array(j);
+    for (size_t i = 0; c->options->looks && i < c->inv->inputs.count; i++) {
+        const struct cs_check_look *l = &c->options->looks[i];
+        for (size_t k = 0; k < l->files.count; k++) {
+            const struct cs_check_file *f = &l->files.ptr[k];
+            if (!f->device_code || f->span.bytes == 0) {
+                continue;
+            }
+            cs_json_object(j);
+            cs_json_kstr(j, "member", f->path);
+            cs_json_ku64(j, "input", i);
+            cs_json_kstr(j, "from", f->span.from);
+            cs_json_kstr(j, "to", f->span.to);
+            cs_json_ku64(j, "bytes", f->span.bytes);
+            cs_json_ku64(j, "limit_bytes", f->span.limit_bytes);
+            cs_json_ku64(j, "device_bytes", f->span.device_bytes);
+            cs_json_object_end(j);
+        }
+    }
+    cs_json_array_end(j);
+}
+
 void cs_check_json(const void *view, struct cs_json *j) {
     const struct cs_check_view *v = view;
     const struct cs_check *c = v->check;
@@ -166,5 +256,8 @@ void cs_check_json(const void *view, struct cs_json *j) {
         put_row(j, v, r);
     }
     cs_json_array_end(j);
+    put_gauges(j, c);
+    put_cuts(j, c);
+    put_spans(j, c);
     put_findings(j, c);
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-enum { NAMES_SHOWN = 10 };
+enum { NAMES_SHOWN = 10, SIZES_SHOWN = 6 };
 
 // ---- words -----------------------------------------------------------------------------------
 
@@ -203,6 +203,66 @@ static void names(const struct cs_check_view *v, struct cs_doc *d) {
     cs_vec_fini(&none.ids);
 }
 
+static void gauges(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[] = {{CS_COL_BYTES, "size", "bytes"},
+                                         {CS_COL_BYTES, "limit", "limit_bytes"},
+                                         {CS_COL_PERCENT, "of it", "percent"},
+                                         {CS_COL_TEXT, "budget", "budget"},
+                                         {CS_COL_NAME, "input", "input"}};
+    if (c->gauges.count == 0) {
+        return;
+    }
+    struct cs_table *t = cs_doc_table(d, "Budgets", cols, 5);
+    for (size_t i = 0; i < c->gauges.count; i++) {
+        const struct cs_check_gauge *g = &c->gauges.ptr[i];
+        const struct cs_check_budget *b = &c->options->budgets[g->budget];
+        struct cs_cell *cell = cs_table_row(t);
+        cell[0] = cs_cell_u64(g->bytes);
+        cell[1] = cs_cell_u64(b->limit_bytes);
+        cell[2] = cs_cell_share(g->bytes, b->limit_bytes);
+        cell[3] = cs_cell_str(b->name);
+        cell[4] = cs_cell_str(c->inv->inputs.ptr[g->input].path);
+    }
+}
+
+// The largest rows of what is over its budget.
+static void size_tables(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[][3] = {
+        {{CS_COL_BYTES, "wheel", "wheel_bytes"}, {CS_COL_BYTES, "file", "file_bytes"},
+         {CS_COL_NAME, "library", "library"}},
+        {{CS_COL_BYTES, "wheel", "wheel_bytes"}, {CS_COL_BYTES, "file", "file_bytes"},
+         {CS_COL_TEXT, "target", "arch"}},
+        {{CS_COL_BYTES, "wheel", "wheel_bytes"}, {CS_COL_BYTES, "file", "file_bytes"},
+         {CS_COL_TEXT, "kind", "kind"}},
+        {{CS_COL_BYTES, "wheel", "wheel_bytes"}, {CS_COL_BYTES, "file", "file_bytes"},
+         {CS_COL_NAME, "kernels", "template"}},
+    };
+    static const char *const titles[] = {"Device code by library", "By target", "By kind",
+                                         "By kernel"};
+    for (uint32_t i = 0; c->tables && i < CS_CHECK_TABLES; i++) {
+        const struct cs_size *s = &c->tables[i];
+        struct cs_table *t = cs_doc_table(d, titles[i], cols[i], 3);
+        t->secondary = true;
+        for (size_t r = 0; r < s->rows.count && r < SIZES_SHOWN; r++) {
+            const struct cs_size_row *row = &s->rows.ptr[r];
+            struct cs_cell *cell = cs_table_row(t);
+            cell[0] = row->wheel_bytes ? cs_cell_u64(row->wheel_bytes) : cs_cell_none();
+            cell[1] = cs_cell_u64(row->file_bytes);
+            cell[2] = cs_cell_str(row->key[0]);
+        }
+        if (s->rows.count > SIZES_SHOWN) {
+            struct cs_cell *cell = cs_table_others(t, s->rows.count - SIZES_SHOWN);
+            uint64_t wheel = 0, file = 0;
+            for (size_t r = SIZES_SHOWN; r < s->rows.count; r++) {
+                wheel += s->rows.ptr[r].wheel_bytes;
+                file += s->rows.ptr[r].file_bytes;
+            }
+            cell[0] = wheel ? cs_cell_u64(wheel) : cs_cell_none();
+            cell[1] = cs_cell_u64(file);
+        }
+    }
+}
+
 static void findings(const struct cs_check *c, struct cs_doc *d) {
     for (size_t i = 0; i < c->findings.count; i++) {
         const struct cs_check_finding *f = &c->findings.ptr[i];
@@ -222,6 +282,8 @@ void cs_check_doc(const void *view, struct cs_doc *d) {
         libraries(c, d);
         names(v, d);
     }
+    gauges(c, d);
+    size_tables(c, d);
     findings(c, d);
     if (c->coverage.relocatable_containers) {
         cs_doc_note(d, "containers of relocatable code, which the driver does not load, are not "
