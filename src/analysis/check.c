@@ -11,6 +11,7 @@
 #include "base/glob.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/size.h"
 #include "base/suggest.h"
 
@@ -205,6 +206,11 @@ struct cs_str cs_check_targets_text(struct cs_check *c, uint32_t unit) {
     return s;
 }
 
+struct cs_str cs_check_input_name(const struct cs_check *c, uint32_t input) {
+    const struct cs_str base = cs_path_base(c->inv->inputs.ptr[input].path);
+    return base.len ? base : c->inv->inputs.ptr[input].path;
+}
+
 bool cs_check_exempt(const struct cs_check *c, uint32_t library) {
     const struct cs_check_words words = c->options->exempt;
     for (uint32_t i = 0; i < words.count; i++) {
@@ -252,7 +258,7 @@ static void judge_inputs(struct cs_check *c) {
             failed += m->failed || m->kind == CS_FILE_WINDOWS;
         }
         if (images == 0 && failed == 0) {
-            cs_check_add(c, "no-device-code", input->path, CS_STR(""),
+            cs_check_add(c, "no-device-code", cs_check_input_name(c, i), CS_STR(""),
                          "no CUDA device code in this %s: there is no coverage to judge",
                          input->kind == CS_FILE_OTHER ? "file" : cs_file_kind_name(input->kind));
         }
@@ -283,6 +289,8 @@ void cs_check_fini(struct cs_check *c) {
     cs_coverage_fini(&c->coverage);
     cs_vec_fini(&c->findings);
     cs_vec_fini(&c->gauges);
+    cs_vec_fini(&c->link.targets);
+    cs_vec_fini(&c->link.fits);
     for (uint32_t i = 0; c->tables && i < CS_CHECK_TABLES; i++) {
         cs_size_fini(&c->tables[i]);
     }
@@ -323,7 +331,8 @@ enum cs_code cs_check_run(const struct cs_inventory *inv, const struct cs_check_
         cs_check_drivers(out);
         cs_check_storage(out);
         cs_check_files(out);
-        code = cs_check_wheels(out, err);
+        code = cs_check_limits(out, err);
+        code = code == CS_OK ? cs_check_wheels(out, err) : code;
         code = code == CS_OK ? cs_check_budgets(out, err) : code;
     }
     if (code == CS_OK) {

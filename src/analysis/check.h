@@ -58,6 +58,7 @@ struct cs_check_options {
     struct cs_check_words select, ignore;   // rules by id, slug or the beginning of an id
     const struct cs_check_budget *budgets;
     uint32_t budget_count;
+    bool link;                              // the inputs are objects of one link
     bool strict;                            // narrower containers are errors
     bool warn_only;                         // errors become warnings
 };
@@ -84,6 +85,46 @@ struct cs_check_forecast {
     uint64_t ptx_bytes;
     uint64_t cubin_bytes;  // estimate of what the cache must hold: size of SASS beside that PTX
     uint64_t cache_bytes;  // of the driver's cache when CUDA_CACHE_MAXSIZE is not set
+};
+
+// The limits of linkers and file formats, and what comes nearest to each.
+enum cs_check_limit_kind {
+    CS_LIMIT_SPAN,             // of 32-bit references
+    CS_LIMIT_WINDOWS_IMAGE,    // LNK1248
+    CS_LIMIT_WINDOWS_LIBRARY,  // .lib, import libraries too
+    CS_LIMIT_KINDS,
+};
+struct cs_check_limit {
+    const char *name;     // "span"
+    const char *meaning;  // one clause
+    uint64_t limit_bytes;
+    uint64_t bytes;       // the largest in the input
+    struct cs_str where;  // that has it; empty = nothing of the kind
+};
+
+// Bytes of one target in what is, or is to be, linked.
+struct cs_check_target_bytes {
+    struct cs_target target;
+    uint64_t bytes;
+};
+
+// A smallest set of targets without which it fits.
+enum { CS_CHECK_LEAVE_MAX = 4, CS_CHECK_SETS_MAX = 8 };
+struct cs_check_fit {
+    struct cs_target leave[CS_CHECK_LEAVE_MAX];
+    uint32_t count;
+    uint64_t bytes;  // of the span then
+};
+
+// What linking the inputs together will give, by the layout of GNU ld without a script.
+struct cs_check_link {
+    bool made;
+    struct cs_check_sections sections;
+    uint64_t span_bytes, limit_bytes;
+    uint64_t device_bytes;                          // of it
+    uint64_t scripted_bytes;                        // the span with device code last
+    CS_VEC(struct cs_check_target_bytes) targets;   // largest first
+    CS_VEC(struct cs_check_fit) fits;               // when it does not; at most CS_CHECK_SETS_MAX
 };
 
 // How a budget and an input compare.
@@ -113,6 +154,8 @@ struct cs_check {
     struct cs_check_floor floor;
     struct cs_check_forecast *forecasts;       // by row of the coverage
     CS_VEC(struct cs_check_gauge) gauges;
+    struct cs_check_limit limits[CS_LIMIT_KINDS];
+    struct cs_check_link link;
     struct cs_check_cuts cuts[CS_CUT_COUNT];
     struct cs_size *tables;  // CS_CHECK_TABLES of them when something is over its budget, or NULL
     struct cs_name_table table_names;
@@ -128,6 +171,9 @@ struct cs_check {
 enum cs_code cs_check_run(const struct cs_inventory *inv, const struct cs_check_options *options,
                           struct cs_check *out, struct cs_err *err) CS_MUST_USE;
 void cs_check_fini(struct cs_check *c);
+
+// A linker script for GNU ld and lld that puts device code behind everything else: -Wl,-T,FILE.
+extern const char cs_check_linker_script[];
 
 // CS_USAGE, with the nearest known rule, when a word of --select or --ignore names none.
 enum cs_code cs_check_rule_words(struct cs_check_words words, struct cs_err *err) CS_MUST_USE;

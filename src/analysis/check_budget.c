@@ -79,7 +79,7 @@ static struct cs_str largest_text(struct cs_check *c, bool installed) {
 
 static void report(struct cs_check *c, const struct cs_check_gauge *g) {
     const struct cs_check_budget *b = &c->options->budgets[g->budget];
-    cs_check_add(c, "over-budget", c->inv->inputs.ptr[g->input].path, cuts_text(c),
+    cs_check_add(c, "over-budget", cs_check_input_name(c, g->input), cuts_text(c),
                  "%s size %s is over the limit %.*s of %s (%.*s) by %s%s",
                  b->installed ? "installed" : "file", cs_check_size(c, g->bytes), (int)b->name.len,
                  b->name.ptr, cs_check_size(c, b->limit_bytes), (int)b->origin.len, b->origin.ptr,

@@ -85,6 +85,15 @@ static void find_loads(const struct cs_elf *elf, struct loads *loads,
     }
 }
 
+static uint64_t extent_of(const struct loads *loads) {
+    const struct cs_elf_segment *s = loads->items.ptr;
+    if (!loads->sane || loads->items.count == 0) {
+        return 0;
+    }
+    const struct cs_elf_segment *last = &s[loads->items.count - 1];
+    return last->vaddr - s->vaddr + last->memsz;
+}
+
 static void check_program_headers(const struct cs_elf *elf, struct cs_check_facts *facts) {
     for (uint32_t i = 0; i < elf->phnum; i++) {
         const struct cs_elf_segment s = cs_elf_segment(elf, i);
@@ -158,10 +167,12 @@ static void check_sections(const struct cs_elf *elf, const struct loads *loads,
     }
 }
 
-static void check_layout(const struct cs_elf *elf, struct cs_check_facts *facts) {
+static void check_layout(const struct cs_elf *elf, struct cs_check_facts *facts,
+                         struct cs_check_file *file) {
     struct loads loads = {.sane = true};
     find_loads(elf, &loads, facts);
     check_program_headers(elf, facts);
+    file->image_bytes = extent_of(&loads);
     if (loads.sane && loads.items.count) {
         check_sections(elf, &loads, facts);
     }
@@ -300,7 +311,7 @@ void cs_check_elf_wrappers(const struct cs_elf *elf, struct cs_check_facts *fact
 
 void cs_check_elf_file(const struct cs_elf *elf, struct cs_check_facts *facts,
                        struct cs_check_file *file) {
-    check_layout(elf, facts);
+    check_layout(elf, facts, file);
     check_dynamic(elf, facts, file);
     cs_check_elf_wrappers(elf, facts);
     cs_check_elf_span(elf, &file->span);

@@ -20,6 +20,8 @@ void cs_check_elf_file(const struct cs_elf *elf, struct cs_check_facts *facts,
                        struct cs_check_file *file);
 // Wrappers, of objects too.
 void cs_check_elf_wrappers(const struct cs_elf *elf, struct cs_check_facts *facts);
+// How far 32-bit references reach on the machine.
+uint64_t cs_check_span_limit(uint16_t machine);
 // The longest span of a linked file (check_span.c).  Texts are views into the file.
 void cs_check_elf_span(const struct cs_elf *elf, struct cs_check_span *span);
 // Adds the sections of one object.

@@ -54,6 +54,7 @@ struct cs_check_file {
     struct cs_str soname;
     uint32_t first_fact, fact_count;
     struct cs_check_span span;
+    uint64_t image_bytes;               // of its LOAD segments in memory, first to last
     struct cs_check_sections sections;  // of an object, or of all objects of an archive
 };
 

@@ -63,10 +63,14 @@ static void between(const struct cs_elf *elf, uint64_t begin, uint64_t end,
     }
 }
 
+uint64_t cs_check_span_limit(uint16_t machine) {
+    return (machine == EM_AARCH64 ? 4 : 2) * CS_GIB;
+}
+
 void cs_check_elf_span(const struct cs_elf *elf, struct cs_check_span *span) {
     struct extent code = {0}, all = {0};
     *span = (struct cs_check_span){.from = CS_STR(""), .to = CS_STR(""), .between = CS_STR("")};
-    span->limit_bytes = (elf->machine == EM_AARCH64 ? 4 : 2) * CS_GIB;
+    span->limit_bytes = cs_check_span_limit(elf->machine);
     for (uint32_t i = 1; i < elf->shnum; i++) {
         const struct cs_elf_section s = cs_elf_section(elf, i);
         if (!is_loaded(&s) || is_far(elf, &s)) {

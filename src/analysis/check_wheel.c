@@ -19,7 +19,7 @@ enum { FAULTS_SHOWN = 100 };
 struct wheel_check {
     struct cs_check *c;
     const struct cs_check_look *look;  // files by member index
-    struct cs_str where;               // the wheel's path
+    struct cs_str where;               // the wheel's name
     struct cs_zip zip;
     struct cs_wheel wheel;
     struct cs_wheel_name name;
@@ -396,10 +396,11 @@ static enum cs_code judge(struct wheel_check *w, struct cs_err *err) {
 }
 
 static enum cs_code check_wheel(struct cs_check *c, uint32_t input, struct cs_err *err) {
+    const struct cs_str path = c->inv->inputs.ptr[input].path;
     struct wheel_check w = {
-        .c = c, .look = &c->options->looks[input], .where = c->inv->inputs.ptr[input].path};
+        .c = c, .look = &c->options->looks[input], .where = cs_check_input_name(c, input)};
     struct cs_file file;
-    CS_TRY(cs_file_open(w.where.ptr, &file, err));
+    CS_TRY(cs_file_open(path.ptr, &file, err));
     enum cs_code code = cs_zip_open(file.view, &w.zip, err);
     if (code == CS_OK) {
         code = cs_wheel_open(&w.zip, &w.wheel, err);
@@ -416,7 +417,7 @@ static enum cs_code check_wheel(struct cs_check *c, uint32_t input, struct cs_er
         cs_zip_close(&w.zip);
     }
     cs_file_close(&file);
-    return code == CS_OK ? CS_OK : cs_wrap(err, code, "%s", w.where.ptr);
+    return code == CS_OK ? CS_OK : cs_wrap(err, code, "%s", path.ptr);
 }
 
 enum cs_code cs_check_wheels(struct cs_check *c, struct cs_err *err) {

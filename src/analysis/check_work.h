@@ -26,6 +26,8 @@ struct cs_str cs_check_image_text(struct cs_check *c, uint32_t image);
 struct cs_str cs_check_unit_text(struct cs_check *c, uint32_t unit);
 // "sm_80, sm_90a and compute_90": the targets of a unit.
 struct cs_str cs_check_targets_text(struct cs_check *c, uint32_t unit);
+// The last part of an input's path: what findings about the whole input name.
+struct cs_str cs_check_input_name(const struct cs_check *c, uint32_t input);
 // May findings of this library not fail the gate?
 bool cs_check_exempt(const struct cs_check *c, uint32_t library);
 
@@ -42,6 +44,8 @@ void cs_check_drivers(struct cs_check *c);  // check_driver.c: floor, PTX, forec
 void cs_check_storage(struct cs_check *c);  // check_storage.c: dead and raw images
 void cs_check_reading(struct cs_check *c);  // check.c: what could not be read
 void cs_check_files(struct cs_check *c);    // check_files.c: ELF rules
+// check_link.c: spans, and what a link will give.  CS_USAGE when there is nothing to link.
+enum cs_code cs_check_limits(struct cs_check *c, struct cs_err *err) CS_MUST_USE;
 // check_budget.c: sizes against limits.
 enum cs_code cs_check_budgets(struct cs_check *c, struct cs_err *err) CS_MUST_USE;
 // check_wheel.c: ZIP, RECORD, tags.  Reads the wheels once more.

@@ -2,6 +2,7 @@
 #include "cli/check_setup.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "cli/arch_common.h"
 
 void cs_check_setup_fini(struct cs_check_setup *s) {
@@ -65,30 +66,6 @@ static enum cs_code read_drivers(struct cs_check_setup *s, const struct cs_check
 
 // ---- routes and promises ---------------------------------------------------------------------
 
-static enum cs_code read_routes(struct cs_check_setup *s, const struct cs_list *words,
-                                const struct cs_config *config, struct cs_err *err) {
-    for (size_t i = 0; i < config->reach.routes.count; i++) {
-        struct cs_route *route = cs_vec_push(&s->reach.routes);
-        if (!route) {
-            return cs_fail(err, CS_NOMEM, "no memory for the routes");
-        }
-        *route = config->reach.routes.ptr[i];
-    }
-    for (size_t i = 0; i < words->items.count; i++) {
-        const struct cs_str word = words->items.ptr[i];
-        const size_t at = cs_str_find(word, CS_STR("="));
-        if (at == SIZE_MAX || at == 0) {
-            return cs_fail(err, CS_USAGE, "--route: '%.*s' is not GLOB=DEVICES", (int)word.len,
-                           word.ptr);
-        }
-        const struct cs_str glob = {word.ptr, at};
-        const struct cs_str devices = {word.ptr + at + 1, word.len - at - 1};
-        CS_TRY(cs_reach_add(&s->reach, glob, devices, CS_STR("--route"), err));
-    }
-    s->options.reach = &s->reach;
-    return CS_OK;
-}
-
 static enum cs_code read_declared(struct cs_check_setup *s, const char *text, struct cs_err *err) {
     if (!text) {
         return CS_OK;
@@ -114,14 +91,12 @@ static enum cs_code read_source(struct cs_check_setup *s, const struct cs_config
         s->lists[i].entries.ptr[k].sass = false;
         s->lists[i].entries.ptr[k].ptx = true;
     }
-    const struct cs_str origin =
-        cs_arena_printf(&s->arena, "%.*s:%u", (int)config->path.len, config->path.ptr, rule->line);
     s->sources[i] = (struct cs_check_source){.files = rule->files,
                                              .file_count = rule->file_count,
                                              .arch = none ? NULL : &s->lists[i],
                                              .silent = !none && rule->arch.len == 0,
-                                             .origin = origin};
-    return origin.ptr ? CS_OK : cs_fail(err, CS_NOMEM, "no memory for the configuration");
+                                             .origin = rule->origin};
+    return CS_OK;
 }
 
 static enum cs_code read_sources(struct cs_check_setup *s, const struct cs_config *config,
@@ -137,8 +112,8 @@ static enum cs_code read_sources(struct cs_check_setup *s, const struct cs_confi
         const enum cs_code code = read_source(s, config, s->source_count, err);
         if (code != CS_OK) {
             cs_archlist_fini(&s->lists[s->source_count]);
-            return cs_wrap(err, code, "%.*s:%u", (int)config->path.len, config->path.ptr,
-                           config->sources.ptr[s->source_count].line);
+            const struct cs_str origin = config->sources.ptr[s->source_count].origin;
+            return cs_wrap(err, code, "%.*s", (int)origin.len, origin.ptr);
         }
     }
     s->options.sources = s->sources;
@@ -170,11 +145,19 @@ static enum cs_code read_budget(struct cs_check_setup *s, struct cs_str word, st
     if ((at != SIZE_MAX && !wheel && !installed) || !cs_budget_parse(size, &bytes) || bytes == 0 ||
         (at == SIZE_MAX && word.len && word.ptr[0] >= '0' && word.ptr[0] <= '9')) {
         return cs_fail(err, CS_USAGE,
-                       "--budget: '%.*s' is none of wheel=SIZE, installed=SIZE, pypi, nuget, github",
+                       "--budget: '%.*s' is none of wheel=SIZE, installed=SIZE, pypi, nuget and "
+                       "github",
                        (int)word.len, word.ptr);
     }
     return add_budget(
         s, (struct cs_check_budget){name, installed, bytes, CS_STR("--budget")}, err);
+}
+
+// "cuslim.toml:12"; .ptr NULL when out of memory.
+static struct cs_str line_of(struct cs_check_setup *s, const struct cs_config *config,
+                             uint32_t line) {
+    const struct cs_str base = cs_path_base(config->path);
+    return cs_arena_printf(&s->arena, "%.*s:%u", (int)base.len, base.ptr, line);
 }
 
 static enum cs_code config_budget(struct cs_check_setup *s, const struct cs_config *config,
@@ -185,8 +168,7 @@ static enum cs_code config_budget(struct cs_check_setup *s, const struct cs_conf
     if (bytes == 0) {
         return CS_OK;
     }
-    const struct cs_str origin =
-        cs_arena_printf(&s->arena, "%.*s:%u", (int)config->path.len, config->path.ptr, line);
+    const struct cs_str origin = line_of(s, config, line);
     if (!origin.ptr) {
         return cs_fail(err, CS_NOMEM, "no memory for the budgets");
     }
@@ -223,7 +205,8 @@ enum cs_code cs_check_setup(struct cs_cli *cli, const struct cs_check_args *args
     CS_TRY(cs_cli_config(cli, &config, err));
     CS_TRY(read_devices(out, args, config, err));
     CS_TRY(read_drivers(out, args, config, err));
-    CS_TRY(read_routes(out, &args->route, config, err));
+    CS_TRY(cs_cli_routes(cli, &args->route, &out->reach, err));
+    out->options.reach = &out->reach;
     CS_TRY(read_declared(out, args->declared, err));
     CS_TRY(read_sources(out, config, err));
     CS_TRY(read_budgets(out, &args->budget, config, err));
@@ -234,5 +217,6 @@ enum cs_code cs_check_setup(struct cs_cli *cli, const struct cs_check_args *args
     out->options.ignore = words_of(&args->ignore);
     out->options.strict = args->strict;
     out->options.warn_only = args->warn_only;
+    out->options.link = args->link;
     return CS_OK;
 }

@@ -8,8 +8,8 @@
 
 struct cs_check_args {
     struct cs_list device, driver, select, ignore, exempt, route, budget;
-    const char *declared;
-    bool strict, warn_only;
+    const char *declared, *linker_script;
+    bool strict, warn_only, link;
 };
 
 // Everything the options refer to.

@@ -1,6 +1,8 @@
 // cuslim check: will it run there, is it what was promised, may it be uploaded?
+#include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/check_setup.h"
 #include "report/check_report.h"
@@ -24,6 +26,11 @@ static const struct cs_opt opts[] = {
     OPT(LIST, "budget", 0, budget, "LIMITS",
         "Limits on size: wheel=300MiB, installed=1G, or an upload limit by name: pypi, nuget, "
         "github."),
+    OPT(SWITCH, "link", 0, link, NULL,
+        "The inputs are objects and archives that will be linked together: say whether 32-bit "
+        "references will reach across the device code, and which targets fit."),
+    OPT(PATH, "linker-script", 0, linker_script, "FILE",
+        "Write a linker script that puts device code behind everything else (-Wl,-T,FILE)."),
     OPT(SWITCH, "strict", 0, strict, NULL,
         "A container that serves fewer devices than most of its library is an error."),
     OPT(SWITCH, "warn-only", 0, warn_only, NULL, "Errors become warnings: always exit code 0."),
@@ -115,9 +122,18 @@ static enum cs_code judge(struct cs_cli *cli, struct cs_check_setup *s, struct c
     return code;
 }
 
+static enum cs_code write_script(const char *path, struct cs_err *err) {
+    struct cs_outfile out;
+    CS_TRY(cs_outfile_create(path, 0666, &out, err));
+    cs_outfile_write(&out, cs_check_linker_script, strlen(cs_check_linker_script));
+    return cs_outfile_commit(&out, err);
+}
+
 static enum cs_code run(struct cs_cli *cli, const void *options, struct cs_err *err) {
+    const struct cs_check_args *args = options;
     struct cs_check_setup s;
     enum cs_code code = cs_check_setup(cli, options, &s, err);
+    code = code == CS_OK && args->linker_script ? write_script(args->linker_script, err) : code;
     code = code == CS_OK ? judge(cli, &s, err) : code;
     cs_check_setup_fini(&s);
     return code;
@@ -129,6 +145,7 @@ static const struct cs_example examples[] = {
     {"check --declared '8.0 9.0a+PTX' pkg.whl", "Does every container hold what was asked for?"},
     {"check --route 'pkg/sm90/*.so=9.0' --route 'pkg/sm100/*.so=not 9.0' pkg.whl",
      "Each device loads its own library."},
+    {"check --link --linker-script device-last.ld build/*.o", "Will it link within 2 GiB?"},
     {0},
 };
 

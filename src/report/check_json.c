@@ -242,6 +242,67 @@ static void put_spans(struct cs_json *j, const struct cs_check *c) {
     cs_json_array_end(j);
 }
 
+static void put_target(struct cs_json *j, struct cs_target t) {
+    char text[CS_TARGET_TEXT_BYTES];
+    cs_target_text(t, text);
+    cs_json_z(j, text);
+}
+
+static void put_fits(struct cs_json *j, const struct cs_check_link *l) {
+    cs_json_key(j, "fits_without");
+    cs_json_array(j);
+    for (size_t i = 0; i < l->fits.count; i++) {
+        cs_json_object(j);
+        cs_json_key(j, "targets");
+        cs_json_array(j);
+        for (uint32_t k = 0; k < l->fits.ptr[i].count; k++) {
+            put_target(j, l->fits.ptr[i].leave[k]);
+        }
+        cs_json_array_end(j);
+        cs_json_ku64(j, "span_bytes", l->fits.ptr[i].bytes);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+}
+
+static void put_link(struct cs_json *j, const struct cs_check_link *l) {
+    cs_json_key(j, "link");
+    cs_json_object(j);
+    cs_json_ku64(j, "objects", l->sections.objects);
+    cs_json_ku64(j, "span_bytes", l->span_bytes);
+    cs_json_ku64(j, "limit_bytes", l->limit_bytes);
+    cs_json_ku64(j, "device_bytes", l->device_bytes);
+    cs_json_ku64(j, "scripted_bytes", l->scripted_bytes);
+    cs_json_key(j, "targets");
+    cs_json_array(j);
+    for (size_t i = 0; i < l->targets.count; i++) {
+        cs_json_object(j);
+        cs_json_key(j, "target");
+        put_target(j, l->targets.ptr[i].target);
+        cs_json_ku64(j, "bytes", l->targets.ptr[i].bytes);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+    put_fits(j, l);
+    cs_json_object_end(j);
+}
+
+static void put_limits(struct cs_json *j, const struct cs_check *c) {
+    cs_json_key(j, "limits");
+    cs_json_array(j);
+    for (uint32_t i = 0; i < CS_LIMIT_KINDS; i++) {
+        const struct cs_check_limit *l = &c->limits[i];
+        cs_json_object(j);
+        cs_json_kz(j, "name", l->name);
+        cs_json_ku64(j, "limit_bytes", l->limit_bytes);
+        cs_json_ku64(j, "bytes", l->bytes);
+        cs_json_kstr(j, "where", l->where);
+        cs_json_kbool(j, "fits", l->bytes < l->limit_bytes);
+        cs_json_object_end(j);
+    }
+    cs_json_array_end(j);
+}
+
 void cs_check_json(const void *view, struct cs_json *j) {
     const struct cs_check_view *v = view;
     const struct cs_check *c = v->check;
@@ -259,5 +320,9 @@ void cs_check_json(const void *view, struct cs_json *j) {
     put_gauges(j, c);
     put_cuts(j, c);
     put_spans(j, c);
+    put_limits(j, c);
+    if (c->link.made) {
+        put_link(j, &c->link);
+    }
     put_findings(j, c);
 }

@@ -2,6 +2,7 @@
 #include "report/check_report.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 
 enum { NAMES_SHOWN = 10, SIZES_SHOWN = 6 };
 
@@ -221,8 +222,65 @@ static void gauges(const struct cs_check *c, struct cs_doc *d) {
         cell[1] = cs_cell_u64(b->limit_bytes);
         cell[2] = cs_cell_share(g->bytes, b->limit_bytes);
         cell[3] = cs_cell_str(b->name);
-        cell[4] = cs_cell_str(c->inv->inputs.ptr[g->input].path);
+        cell[4] = cs_cell_str(cs_path_base(c->inv->inputs.ptr[g->input].path));
     }
+}
+
+static void limits(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[] = {{CS_COL_BYTES, "largest", "bytes"},
+                                         {CS_COL_BYTES, "limit", "limit_bytes"},
+                                         {CS_COL_TEXT, "name", "name"},
+                                         {CS_COL_TEXT, "of", "meaning"},
+                                         {CS_COL_NAME, "in", "where"}};
+    struct cs_table *t = cs_doc_table(d, "Limits of linkers", cols, 5);
+    for (uint32_t i = 0; i < CS_LIMIT_KINDS; i++) {
+        const struct cs_check_limit *l = &c->limits[i];
+        struct cs_cell *cell = cs_table_row(t);
+        cell[0] = l->bytes ? cs_cell_u64(l->bytes) : cs_cell_none();
+        cell[1] = cs_cell_u64(l->limit_bytes);
+        cell[2] = cs_cell_z(l->name);
+        cell[3] = cs_cell_z(l->meaning);
+        cell[4] = l->where.len ? cs_cell_str(l->where) : cs_cell_none();
+    }
+}
+
+static struct cs_str target_str(struct cs_doc *d, struct cs_target t) {
+    char text[CS_TARGET_TEXT_BYTES];
+    cs_target_text(t, text);
+    return cs_doc_printf(d, "%s", text);
+}
+
+static void link_facts(const struct cs_check *c, struct cs_doc *d) {
+    static const struct cs_col cols[] = {{CS_COL_BYTES, "bytes", "bytes"},
+                                         {CS_COL_TEXT, "target", "target"}};
+    static const struct cs_col fit_cols[] = {{CS_COL_BYTES, "span then", "bytes"},
+                                             {CS_COL_TEXT, "without", "leave"}};
+    const struct cs_check_link *l = &c->link;
+    cs_doc_fact(d, "objects", CS_COL_COUNT, cs_cell_u64(l->sections.objects));
+    cs_doc_fact(d, "span of 32-bit references", CS_COL_BYTES, cs_cell_u64(l->span_bytes));
+    cs_doc_fact(d, "limit", CS_COL_BYTES, cs_cell_u64(l->limit_bytes));
+    cs_doc_fact(d, "device code in the way", CS_COL_BYTES, cs_cell_u64(l->device_bytes));
+    cs_doc_fact(d, "span with device code last", CS_COL_BYTES, cs_cell_u64(l->scripted_bytes));
+    struct cs_table *t = cs_doc_table(d, "Device code by target", cols, 2);
+    for (size_t i = 0; i < l->targets.count; i++) {
+        struct cs_cell *cell = cs_table_row(t);
+        cell[0] = cs_cell_u64(l->targets.ptr[i].bytes);
+        cell[1] = cs_cell_str(target_str(d, l->targets.ptr[i].target));
+    }
+    if (l->fits.count) {
+        t = cs_doc_table(d, "It fits without", fit_cols, 2);
+    }
+    for (size_t i = 0; i < l->fits.count; i++) {
+        struct cs_str text = CS_STR("");
+        for (uint32_t k = 0; k < l->fits.ptr[i].count; k++) {
+            text = cs_doc_printf(d, "%s%s%s", text.ptr, k ? " " : "",
+                                 target_str(d, l->fits.ptr[i].leave[k]).ptr);
+        }
+        struct cs_cell *cell = cs_table_row(t);
+        cell[0] = cs_cell_u64(l->fits.ptr[i].bytes);
+        cell[1] = cs_cell_str(text);
+    }
+    limits(c, d);
 }
 
 // The largest rows of what is over its budget.
@@ -277,10 +335,13 @@ void cs_check_doc(const void *view, struct cs_doc *d) {
     const struct cs_check_view *v = view;
     const struct cs_check *c = v->check;
     facts(c, d);
-    if (c->coverage.units.count > 0) {
+    if (c->coverage.units.count > 0 && !c->link.made) {
         devices(c, d);
         libraries(c, d);
         names(v, d);
+    }
+    if (c->link.made) {
+        link_facts(c, d);
     }
     gauges(c, d);
     size_tables(c, d);

@@ -178,6 +178,7 @@ void cs_mk_check_run(struct cs_mk_check *t, const struct cs_mk_check_ask *ask) {
     t->options.ignore = one_word(ask->ignore, &t->ignore);
     t->options.strict = ask->strict;
     t->options.warn_only = ask->warn_only;
+    t->options.link = ask->link;
     need_ok(cs_check_run(&t->inv, &t->options, &t->result, &err), &err);
     t->ran = true;
 }

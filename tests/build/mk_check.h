@@ -21,7 +21,7 @@ struct cs_mk_check_ask {
     const char *routes[CS_MK_CHECK_WORDS];   // "GLOB=DEVICES"
     const char *sources[CS_MK_CHECK_WORDS];  // "GLOB=LIST", or "GLOB=" for sources without code
     const char *exempt, *select, *ignore;    // one word each
-    bool strict, warn_only;
+    bool strict, warn_only, link;
     struct cs_check_options more;  // members that need no translation are taken from here
 };
 

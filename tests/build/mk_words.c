@@ -81,6 +81,11 @@ static void make_image(struct image *im) {
     cs_buf_init(&im->bytes, SIZE_MAX);
     if (im->target.is_ptx) {
         cs_mk_ptx(&im->bytes, im->target.arch, im->target.suffix, im->kernels, NULL);
+        char *version = strstr(im->bytes.ptr, ".version 9.0");
+        if (im->isa_x10 && version) {
+            version[9] = (char)('0' + im->isa_x10 / 10);
+            version[11] = (char)('0' + im->isa_x10 % 10);
+        }
         return;
     }
     struct cs_mk_kernel kernels[KERNELS_MAX] = {{0}};

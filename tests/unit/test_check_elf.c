@@ -88,7 +88,7 @@ static void test_u45_misaligned(void **state) {
     struct cs_buf b;
     struct cs_mk_check t;
     library(&b, NULL);
-    const struct cs_elf elf = open_elf(&b);
+    struct cs_elf elf = open_elf(&b);
     cs_mk_patch_u64(&b, header_of(&elf, PT_LOAD, 1) + offsetof(Elf64_Phdr, p_align), 0x200000);
     judge(&t, &b);
     assert_false(t.result.pass);
@@ -96,6 +96,7 @@ static void test_u45_misaligned(void **state) {
     cs_mk_check_end(&t);
 
     library(&b, NULL);
+    elf = open_elf(&b);
     cs_mk_patch_u64(&b, header_of(&elf, PT_LOAD, 1) + offsetof(Elf64_Phdr, p_align), 24);
     judge(&t, &b);
     FOUND(&t, "elf-segment-misaligned", ERROR, "modulo 0x18");  // no power of two
@@ -107,7 +108,7 @@ static void test_segments(void **state) {
     struct cs_buf b;
     struct cs_mk_check t;
     library(&b, NULL);
-    const struct cs_elf elf = open_elf(&b);
+    struct cs_elf elf = open_elf(&b);
     const uint64_t at = header_of(&elf, PT_LOAD, 2);
     cs_mk_patch_u64(&b, at + offsetof(Elf64_Phdr, p_filesz), 1 << 30);
     judge(&t, &b);
@@ -115,6 +116,7 @@ static void test_segments(void **state) {
     cs_mk_check_end(&t);
 
     library(&b, NULL);
+    elf = open_elf(&b);
     cs_mk_patch_u64(&b, at + offsetof(Elf64_Phdr, p_vaddr), 0);
     judge(&t, &b);
     FOUND(&t, "elf-damaged", ERROR, "before the end of the one before");
@@ -127,7 +129,7 @@ static void test_u46_sections(void **state) {
     struct cs_buf b;
     struct cs_mk_check t;
     library(&b, NULL);
-    const struct cs_elf elf = open_elf(&b);
+    struct cs_elf elf = open_elf(&b);
     cs_mk_patch_u64(&b, section_header(&elf, ".dynstr") + offsetof(Elf64_Shdr, sh_offset), 0x40);
     judge(&t, &b);
     assert_false(t.result.pass);
@@ -136,6 +138,7 @@ static void test_u46_sections(void **state) {
     cs_mk_check_end(&t);
 
     library(&b, NULL);
+    elf = open_elf(&b);
     cs_mk_patch_u64(&b, section_header(&elf, ".rodata") + offsetof(Elf64_Shdr, sh_addr),
                     1ull << 40);
     judge(&t, &b);
@@ -330,13 +333,99 @@ static void test_u01_span(void **state) {
     }
 }
 
+// An archive with a real object, and one that claims the rest of the room.
+static void archive(struct cs_buf *out, uint64_t bss_bytes) {
+    struct cs_buf object, filler;
+    cs_buf_init(&object, SIZE_MAX);
+    cs_buf_init(&filler, SIZE_MAX);
+    cs_mk_words_library(&object, "a.cu: sm_80[a,b,c,d] sm_90[a,b] compute_90:z",
+                        &(struct cs_mk_host){.layout = CS_MK_OBJECT});
+    struct cs_mk_elf e;
+    cs_mk_elf_init(&e, ET_REL, EM_X86_64);
+    const uint32_t s =
+        cs_mk_elf_section(&e, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, 16);
+    cs_mk_elf_at(&e, s)->nobits_bytes = bss_bytes;
+    cs_mk_elf_write(&e, &filler);
+    cs_mk_elf_fini(&e);
+    cs_buf_init(out, SIZE_MAX);
+    const struct cs_mk_ar_member members[] = {{"a.o", cs_buf_view(&object)},
+                                              {"filler.o", cs_buf_view(&filler)}};
+    cs_mk_ar_write(out, members, 2, false);
+    cs_buf_fini(&object);
+    cs_buf_fini(&filler);
+}
+
+static void link_of(struct cs_mk_check *t, uint64_t bss_bytes) {
+    struct cs_buf b;
+    archive(&b, bss_bytes);
+    cs_mk_check_start(t);
+    cs_mk_check_read_as(t, "libops.a", cs_buf_view(&b));
+    cs_mk_check_run(t, &(struct cs_mk_check_ask){.select = "E", .link = true});
+    cs_buf_fini(&b);
+}
+
+static bool fits_without(const struct cs_check_link *l, size_t set, const char *targets) {
+    char text[128] = "", word[CS_TARGET_TEXT_BYTES];
+    for (uint32_t k = 0; set < l->fits.count && k < l->fits.ptr[set].count; k++) {
+        cs_target_text(l->fits.ptr[set].leave[k], word);
+        strcat(strcat(text, k ? " " : ""), word);
+    }
+    return strcmp(text, targets) == 0;
+}
+
+// U01 and U02: before the link, and which targets would fit.  U04: the limits are a table.
+static void test_u02_link(void **state) {
+    (void)state;
+    struct cs_mk_check t;
+    link_of(&t, 4096);
+    const uint64_t small = t.result.link.span_bytes - 4096;
+    assert_true(t.result.pass);
+    assert_int_equal(t.result.link.sections.objects, 2);
+    assert_int_equal(t.result.link.targets.count, 3);
+    const uint64_t sm80 = t.result.link.targets.ptr[0].bytes;
+    const uint64_t sm90 = t.result.link.targets.ptr[1].bytes;
+    assert_true(sm80 > sm90);
+    cs_mk_check_end(&t);
+
+    const uint64_t over = (2 * CS_GIB - small + 15) & ~15ull;  // the section is aligned to 16
+    link_of(&t, over - 16);  // just fits
+    assert_true(t.result.pass);
+    assert_int_equal(t.result.link.fits.count, 0);
+    FOUND(&t, "span-over-2gib", WARNING, "linking 2 objects");
+    cs_mk_check_end(&t);
+
+    link_of(&t, over);
+    assert_false(t.result.pass);
+    FOUND(&t, "span-over-2gib", ERROR, ".nv_fatbin in the way");
+    FOUND(&t, "span-over-2gib", ERROR, "It fits without compute_90; or without sm_90");
+    assert_int_equal(t.result.link.fits.count, 3);
+    assert_true(fits_without(&t.result.link, 0, "compute_90"));
+    assert_true(fits_without(&t.result.link, 2, "sm_80"));
+    assert_int_equal(t.result.limits[CS_LIMIT_WINDOWS_IMAGE].limit_bytes, 2 * CS_GIB);
+    assert_int_equal(t.result.limits[CS_LIMIT_WINDOWS_IMAGE].bytes, t.result.link.span_bytes);
+    assert_int_equal(t.result.limits[CS_LIMIT_WINDOWS_LIBRARY].limit_bytes, 4 * CS_GIB);
+    assert_string_equal(t.result.limits[CS_LIMIT_WINDOWS_LIBRARY].where.ptr, "libops.a");
+    cs_mk_check_end(&t);
+
+    link_of(&t, over + sm80);  // no single target, but two
+    assert_true(fits_without(&t.result.link, 0, "sm_80 compute_90"));
+    assert_true(fits_without(&t.result.link, 1, "sm_80 sm_90"));
+    assert_int_equal(t.result.link.fits.count, 2);
+    cs_mk_check_end(&t);
+
+    link_of(&t, 3 * CS_GIB);
+    assert_int_equal(t.result.link.fits.count, 0);
+    FOUND(&t, "span-over-2gib", ERROR, "No few targets alone");
+    cs_mk_check_end(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),          cmocka_unit_test(test_u45_misaligned),
         cmocka_unit_test(test_segments),       cmocka_unit_test(test_u46_sections),
         cmocka_unit_test(test_moved_headers),  cmocka_unit_test(test_dangling),
         cmocka_unit_test(test_dynamic),        cmocka_unit_test(test_u46_versions),
-        cmocka_unit_test(test_u01_span),
+        cmocka_unit_test(test_u01_span),       cmocka_unit_test(test_u02_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

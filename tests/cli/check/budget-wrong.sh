@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --budget=upload=10KiB $FIXTURES/ops.so

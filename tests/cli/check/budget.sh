@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --select=B --budget=wheel=10KiB,installed=1M,pypi $FIXTURES/pkg-1.0-py3-none-any.whl

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --link --format=json --select=E $FIXTURES/ops.o

@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --link $FIXTURES/text.txt

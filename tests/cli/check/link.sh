@@ -1,0 +1,2 @@
+#!/bin/sh
+cuslim check --link --linker-script=last.ld --select=E $FIXTURES/ops.o $FIXTURES/libops.a && cat last.ld
