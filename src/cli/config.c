@@ -48,7 +48,8 @@ enum cs_code cs_cli_routes(struct cs_cli *cli, const struct cs_list *words, stru
         const struct cs_str word = words->items.ptr[i];
         const size_t at = cs_str_find(word, CS_STR("="));
         if (at == SIZE_MAX || at == 0) {
-            return cs_fail(err, CS_USAGE, "--route: '%.*s' is not GLOB=DEVICES, such as 'sm90/*.so=9.0'",
+            return cs_fail(err, CS_USAGE,
+                           "--route: '%.*s' is not GLOB=DEVICES, such as 'sm90/*.so=9.0'",
                            (int)cs_min_u64(word.len, 100), word.ptr);
         }
         CS_TRY(cs_reach_add(reach, (struct cs_str){word.ptr, at},

@@ -61,7 +61,8 @@ static void own_whole(struct job *job, uint32_t part) {
     struct cs_leaf leaf = cs_leaf_of(0, cs_intern_add(&s->sections, CS_STR("[file]")), part);
     leaf.file_bytes = m->bytes;
     leaf.wheel_bytes = job->own_bytes;
-    struct cs_leaf *slot = cs_vec_push(&s->leaves);
+    struct cs_leaf *slot =
+        leaf.section != CS_INTERN_NONE ? cs_vec_push(&s->leaves) : NULL;
     if (slot) {
         *slot = leaf;
     } else {

@@ -119,11 +119,11 @@ static bool add_region(struct cs_scan *s, struct regions *r, uint64_t off, uint6
     const uint64_t from = cs_max_u64(off, r->cursor);
     if (off > r->cursor) {
         struct region *gap = cs_vec_push(&r->list);
-        if (!gap) {
+        const uint32_t padding = cs_intern_add(&s->sections, CS_STR("[padding]"));
+        if (!gap || padding == CS_INTERN_NONE) {
             return false;
         }
-        *gap = (struct region){r->cursor, off - r->cursor,
-                               cs_intern_add(&s->sections, CS_STR("[padding]"))};
+        *gap = (struct region){r->cursor, off - r->cursor, padding};
         r->cursor = off;
     }
     if (end <= from) {
@@ -663,8 +663,9 @@ static enum cs_code give_up(struct cs_scan *s, const struct cs_err *why, struct 
     s->members.ptr[0].failed = true;
     s->members.ptr[0].problem = cs_arena_str(&s->arena, cs_str_from(text));
     const uint32_t whole = cs_intern_add(&s->sections, CS_STR("[file]"));
-    return cs_scan_leaf(s, cs_leaf_of(0, whole, CS_PART_OPAQUE), 0, s->file.len) ? CS_OK
-                                                                                 : no_memory(err);
+    const bool ok = whole != CS_INTERN_NONE && s->members.ptr[0].problem.ptr &&
+                    cs_scan_leaf(s, cs_leaf_of(0, whole, CS_PART_OPAQUE), 0, s->file.len);
+    return ok ? CS_OK : no_memory(err);
 }
 
 enum cs_code cs_scan_file(struct cs_scan *s, struct cs_str path, struct cs_err *err) {
