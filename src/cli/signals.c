@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/stop.h"
 #include "cli/term.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -25,6 +26,9 @@ static void say(const char *text) {
 
 // The default action follows, so that a shell sees why the program ended.
 static void on_stop(int sig) {
+    if (cs_stop_ask()) {
+        return;  // whoever holds it undoes what is half done
+    }
     cs_outfile_remove_all();
     cs_meter_clear();
     signal(sig, SIG_DFL);

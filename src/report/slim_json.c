@@ -196,6 +196,7 @@ static void json_result(const struct cs_slim_report *s, bool images, struct cs_j
 void cs_slim_report_json(const void *report, struct cs_json *j) {
     const struct cs_slim_report *s = report;
     json_result(s, false, j);
+    cs_json_ku64(j, "recovered_files", s->result->recovered);
     cs_json_kbool(j, "dry_run", s->dry_run);
     cs_json_kbool(j, "verified", s->result->verified);
 }

@@ -157,6 +157,10 @@ void cs_slim_report_doc(const void *report, struct cs_doc *d) {
                         (int)m->reason.len, m->reason.ptr);
         }
     }
+    if (r->recovered) {
+        cs_doc_note(d, "An earlier run had been cut short: %u files were put back first.",
+                    r->recovered);
+    }
     if (!r->changed) {
         cs_doc_note(d, r->members.count
                            ? "There is nothing to change: the output is the input."

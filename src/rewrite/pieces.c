@@ -84,6 +84,12 @@ bool cs_pieces_equal(const struct cs_pieces *p, struct cs_view bytes) {
     return true;
 }
 
+enum cs_code cs_pieces_same(const void *pieces, struct cs_view produced, struct cs_err *err) {
+    return cs_pieces_equal(pieces, produced)
+               ? CS_OK
+               : cs_fail(err, CS_CONFLICT, "the bytes read back are not those that were written");
+}
+
 // Adds one run to the buffer, writing it out whenever it is full.
 static void gather(struct cs_outfile *out, uint8_t *buffer, uint64_t *held,
                    const struct cs_piece *piece) {

@@ -39,6 +39,10 @@ bool cs_pieces_equal(const struct cs_pieces *p, struct cs_view bytes);
 typedef enum cs_code (*cs_pieces_verify_fn)(const void *ctx, struct cs_view produced,
                                             struct cs_err *err);
 
+// One that compares with the runs themselves; ctx is the struct cs_pieces.
+enum cs_code cs_pieces_same(const void *pieces, struct cs_view produced,
+                            struct cs_err *err) CS_MUST_USE;
+
 // Writes the runs to a new file `path`: temporary file, `verify` (NULL = none) on the bytes as read
 // back from disk, rename.  When anything fails, `path` is untouched.
 enum cs_code cs_pieces_commit(const struct cs_pieces *p, const char *path, mode_t mode,

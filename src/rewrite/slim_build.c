@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/stop.h"
 #include "format/fatbin_write.h"
 #include "rewrite/slim.h"
 #include "rewrite/slim_kernels.h"
@@ -367,6 +368,13 @@ static enum cs_code make_item(struct build *b, struct item *item, struct cs_work
     return code;
 }
 
+static void fail_build(struct build *b, enum cs_code code, const struct cs_err *err) {
+    if (!atomic_flag_test_and_set(&b->err_taken)) {
+        b->err = *err;
+        atomic_store(&b->failed, (int)code);
+    }
+}
+
 static void item_task(void *ctx, size_t index) {
     struct build *b = ctx;
     struct item *item = &b->items.ptr[index];
@@ -374,15 +382,18 @@ static void item_task(void *ctx, size_t index) {
         return;
     }
     struct cs_err err = {0};
+    if (cs_stop_check(&err) != CS_OK) {
+        fail_build(b, CS_INTERRUPTED, &err);
+        return;
+    }
     struct cs_worker *w = cs_worker_get(b->workers);
     const enum cs_code code = w ? make_item(b, item, w, &err)
                                 : cs_fail(&err, CS_NOMEM, "no memory to compress");
     if (w) {
         cs_worker_put(b->workers, w);
     }
-    if (code != CS_OK && !atomic_flag_test_and_set(&b->err_taken)) {
-        b->err = err;
-        atomic_store(&b->failed, (int)code);
+    if (code != CS_OK) {
+        fail_build(b, code, &err);
     }
 }
 

@@ -13,7 +13,10 @@
 
 #include "base/dir.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "base/stop.h"
 #include "format/record.h"
+#include "rewrite/backup.h"
 #include "rewrite/slim_input.h"
 
 struct dir_run {
@@ -25,7 +28,7 @@ struct dir_run {
     struct cs_dir dir;
     uint8_t *has_code;       // by entry
     CS_VEC(uint32_t) changed;  // entries, parallel to the changed members of the result
-    CS_VEC(struct cs_str) backups;
+    struct cs_backup backup;   // in place
 };
 
 static enum cs_code no_memory(struct cs_err *err) {
@@ -56,10 +59,21 @@ static enum cs_code decide_entry(struct dir_run *d, uint32_t index, struct cs_er
     return code;
 }
 
+// The temporary file of a run that was killed: NAME.cuslim-0123456789abcdef.
+static bool is_leftover(struct cs_str path) {
+    static const char mark[] = ".cuslim-";
+    size_t digits = 0;
+    while (digits < path.len && strchr("0123456789abcdef", path.ptr[path.len - 1 - digits])) {
+        digits++;
+    }
+    return digits == 16 && cs_str_ends((struct cs_str){path.ptr, path.len - digits}, CS_STR(mark));
+}
+
 static enum cs_code decide_all(struct dir_run *d, struct cs_err *err) {
     for (uint32_t i = 0; i < d->dir.entries.count; i++) {
         const struct cs_dir_entry *e = &d->dir.entries.ptr[i];
-        if (e->kind != CS_DIR_FILE) {
+        CS_TRY(cs_stop_check(err));
+        if (e->kind != CS_DIR_FILE || is_leftover(e->path)) {
             continue;
         }
         const enum cs_code code = decide_entry(d, i, err);
@@ -83,37 +97,6 @@ static enum cs_code decide_all(struct dir_run *d, struct cs_err *err) {
 
 // ---- second pass -----------------------------------------------------------------------------
 
-// Keeps the original under a second name until everything is done.
-static enum cs_code back_up(struct dir_run *d, struct cs_str path, struct cs_err *err) {
-    const struct cs_str backup =
-        cs_arena_printf(&d->dir.arena, "%s.cuslim-backup", path.ptr);
-    struct cs_str *slot = backup.ptr ? cs_vec_push(&d->backups) : NULL;
-    if (!slot) {
-        return no_memory(err);
-    }
-    if (link(path.ptr, backup.ptr) != 0) {
-        d->backups.count--;
-        return cs_fail_errno(err, "cannot keep a backup of %s", path.ptr);
-    }
-    *slot = backup;
-    return CS_OK;
-}
-
-static void drop_backups(struct dir_run *d, bool restore) {
-    for (size_t i = d->backups.count; i-- > 0;) {
-        const struct cs_str backup = d->backups.ptr[i];
-        if (restore) {
-            char original[CS_MAX_PATH_BYTES];
-            snprintf(original, sizeof original, "%.*s",
-                     (int)(backup.len - strlen(".cuslim-backup")), backup.ptr);
-            (void)rename(backup.ptr, original);
-        } else {
-            (void)unlink(backup.ptr);
-        }
-    }
-    cs_vec_fini(&d->backups);
-}
-
 static enum cs_code write_made(struct dir_run *d, const struct cs_slim_job *job,
                                struct cs_slim_member *m, struct cs_str target, mode_t mode,
                                struct cs_err *err) {
@@ -124,7 +107,7 @@ static enum cs_code write_made(struct dir_run *d, const struct cs_slim_job *job,
         return cs_slim_prove_member(d->in, job, job->file, d->result, m, err);
     }
     if (d->in_place) {
-        CS_TRY(back_up(d, target, err));
+        CS_TRY(cs_backup_keep(&d->backup, target, err));
     }
     const struct cs_slim_rows rows = {&d->result->arena, &m->images};
     return cs_slim_write_job(d->in, job, target.ptr, mode, d->in->request->prove ? &rows : NULL,
@@ -208,7 +191,10 @@ static enum cs_code put_all(struct dir_run *d, struct cs_err *err) {
     uint64_t done = 0;
     for (uint32_t i = 0; i < d->dir.entries.count; i++) {
         const struct cs_dir_entry *e = &d->dir.entries.ptr[i];
-        enum cs_code code = CS_OK;
+        enum cs_code code = cs_stop_check(err);
+        if (code != CS_OK) {
+            return code;
+        }
         if (d->has_code[i]) {
             code = put_library(d, i, err);
         } else if (!d->in_place && !q->dry_run) {
@@ -276,10 +262,11 @@ static enum cs_code write_record(struct dir_run *d, const struct cs_dir_entry *e
         return no_memory(err);
     }
     if (d->in_place) {
-        CS_TRY(back_up(d, to, err));
+        CS_TRY(cs_backup_keep(&d->backup, to, err));
     }
     cs_pieces_add(&pieces, text.ptr, text.len);
-    const enum cs_code code = cs_pieces_commit(&pieces, to.ptr, e->mode, NULL, NULL, err);
+    const enum cs_code code =
+        cs_pieces_commit(&pieces, to.ptr, e->mode, cs_pieces_same, &pieces, err);
     cs_pieces_fini(&pieces);
     return code;
 }
@@ -327,14 +314,13 @@ static enum cs_code update_records(struct dir_run *d, struct cs_err *err) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
+// The caller drops the backups, or puts them back.
 static enum cs_code run_in_place(struct dir_run *d, struct cs_err *err) {
-    d->target = d->root;
     enum cs_code code = put_all(d, err);
     if (code == CS_OK) {
         code = update_records(d, err);
     }
-    drop_backups(d, code != CS_OK);
-    return code;
+    return code == CS_OK ? cs_stop_check(err) : code;
 }
 
 static enum cs_code run_copy(struct dir_run *d, const char *output, struct cs_err *err) {
@@ -343,7 +329,10 @@ static enum cs_code run_copy(struct dir_run *d, const char *output, struct cs_er
         return cs_fail(err, CS_CONFLICT, "%s is there already", output);
     }
     char temp[CS_MAX_PATH_BYTES];
-    snprintf(temp, sizeof temp, "%s.cuslim-XXXXXX", output);
+    const int n = snprintf(temp, sizeof temp, "%s.cuslim-XXXXXX", output);
+    if (n < 0 || (size_t)n >= sizeof temp) {
+        return cs_fail(err, CS_LIMIT, "the path of the output is too long");
+    }
     if (!mkdtemp(temp)) {
         return cs_fail_errno(err, "cannot create a folder beside %s", output);
     }
@@ -352,6 +341,7 @@ static enum cs_code run_copy(struct dir_run *d, const char *output, struct cs_er
     if (code == CS_OK) {
         code = update_records(d, err);
     }
+    code = code == CS_OK ? cs_stop_check(err) : code;
     if (code == CS_OK && stat(d->root, &st) == 0 && chmod(temp, st.st_mode & 07777) == 0 &&
         rename(temp, output) != 0) {
         code = cs_fail_errno(err, "cannot rename %s into place", temp);
@@ -362,24 +352,38 @@ static enum cs_code run_copy(struct dir_run *d, const char *output, struct cs_er
     return code;
 }
 
+static enum cs_code run_listed(struct dir_run *d, struct cs_err *err) {
+    const struct cs_slim_request *q = d->in->request;
+    d->has_code = cs_calloc(d->dir.entries.count + 1, 1);
+    CS_TRY(d->has_code ? decide_all(d, err) : no_memory(err));
+    if (q->dry_run) {
+        CS_TRY(put_all(d, err));
+        return update_records(d, err);
+    }
+    CS_TRY(d->in_place ? run_in_place(d, err) : run_copy(d, q->output, err));
+    d->result->verified = true;
+    return CS_OK;
+}
+
 enum cs_code cs_slim_run_dir(const struct cs_slim_input *in, struct cs_slim_result *result,
                              struct cs_err *err) {
     const struct cs_slim_request *q = in->request;
-    struct dir_run d = {.in = in, .result = result, .root = q->input, .target = q->input};
-    d.in_place = q->output && strcmp(q->output, q->input) == 0;
-    CS_TRY(cs_dir_list(q->input, &d.dir, err));
-    d.has_code = cs_calloc(d.dir.entries.count, 1);
-    enum cs_code code = d.has_code ? decide_all(&d, err) : no_memory(err);
-    if (code == CS_OK && q->dry_run) {
-        code = put_all(&d, err);
-        code = code == CS_OK ? update_records(&d, err) : code;
-    } else if (code == CS_OK) {
-        code = d.in_place ? run_in_place(&d, err) : run_copy(&d, q->output, err);
-        result->verified = code == CS_OK;
+    struct dir_run d = {.in = in, .result = result, .root = q->input, .target = q->input,
+                        .backup.lock = -1};
+    d.in_place = !q->dry_run && strcmp(q->output, q->input) == 0;
+    if (d.in_place) {
+        CS_TRY(cs_backup_open(q->input, &d.backup, err));
+        result->recovered = d.backup.recovered;
     }
+    enum cs_code code = cs_dir_list(q->input, &d.dir, err);
+    if (code == CS_OK) {
+        cs_stop_hold();
+        code = run_listed(&d, err);
+        cs_stop_release();
+    }
+    cs_backup_close(&d.backup, code != CS_OK);
     cs_free(d.has_code);
     cs_vec_fini(&d.changed);
-    cs_vec_fini(&d.backups);
     cs_dir_fini(&d.dir);
     return code;
 }

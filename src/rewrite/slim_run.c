@@ -122,7 +122,7 @@ static enum cs_code copy_file(struct cs_view file, const char *path, mode_t mode
                               struct cs_err *err) {
     struct cs_pieces whole = {0};
     cs_pieces_add(&whole, file.ptr, file.len);
-    const enum cs_code code = cs_pieces_commit(&whole, path, mode, NULL, NULL, err);
+    const enum cs_code code = cs_pieces_commit(&whole, path, mode, cs_pieces_same, &whole, err);
     cs_pieces_fini(&whole);
     return code;
 }

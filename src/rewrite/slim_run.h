@@ -40,6 +40,7 @@ struct cs_slim_result {
     struct cs_slim_price price;
     bool verified;   // false only after a dry run
     bool changed;    // false: the output equals the input
+    uint32_t recovered;    // files put back that an earlier run over the folder had left half done
     struct cs_str output;  // as written; a build tag changes a wheel's name
     bool hashed;           // the next two are known: of a wheel as a whole, with `prove`
     uint8_t before_sha256[CS_SHA256_BYTES], after_sha256[CS_SHA256_BYTES];

@@ -144,9 +144,7 @@ static void check_task(void *ctx, size_t index) {
 // proofs of the structure, and for what follows here, which judges the images.
 static enum cs_code check_shape(const struct cs_slim_job *job, struct cs_view produced,
                                 struct cs_err *err) {
-    if (!cs_pieces_equal(cs_slim_pieces(job), produced)) {
-        return cs_fail(err, CS_CONFLICT, "the bytes read back are not those that were written");
-    }
+    CS_TRY(cs_pieces_same(cs_slim_pieces(job), produced, err));
     if (job->shape == CS_SLIM_ELF) {
         return cs_elfcut_verify(&job->elf, produced, err);
     }

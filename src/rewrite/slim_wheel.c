@@ -31,6 +31,7 @@ struct wheel_run {
     CS_VEC(struct cs_record_edit) edits;
     CS_VEC(uint32_t) edited;       // member indices, parallel to edits
     struct cs_buf wheel_text;      // dist-info/WHEEL with a build number; empty = unchanged
+    uint8_t record_sha256[CS_SHA256_BYTES];  // of the new RECORD
     uint64_t done_bytes, total_bytes;
 };
 
@@ -256,6 +257,7 @@ static enum cs_code put_record(struct wheel_run *w, struct cs_zipwrite *out, str
         cs_record_rewrite(&w->meta.record, w->edits.ptr, w->edits.count, &text, err);
     if (code == CS_OK) {
         code = cs_zipwrite_replace(out, &w->zip, m, w->meta.record_member, cs_buf_view(&text), err);
+        cs_sha256(text.ptr, text.len, w->record_sha256);
         const uint64_t after = w->result->after_installed_bytes + text.len;
         w->result->after_installed_bytes = after - m->bytes;
     }
@@ -361,10 +363,11 @@ static enum cs_code prove_member(const struct wheel_run *w, const struct cs_zip 
         return no_memory(err);
     }
     enum cs_code code = cs_zip_extract(fresh, b, block, true, NULL, err);
-    if (code == CS_OK && edit != CS_NONE) {
+    if (code == CS_OK) {
+        const uint8_t *want = edit == CS_NONE ? w->record_sha256 : w->edits.ptr[edit].sha256;
         uint8_t sha256[CS_SHA256_BYTES];
         cs_sha256(block, (size_t)b->bytes, sha256);
-        if (memcmp(sha256, w->edits.ptr[edit].sha256, sizeof sha256) != 0) {
+        if (memcmp(sha256, want, sizeof sha256) != 0) {
             code = cs_fail_at(err, CS_CONFLICT, b->header_off, "new content differs from RECORD");
         }
     }

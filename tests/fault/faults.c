@@ -1,8 +1,10 @@
 // faults.so: a preloaded library that makes the Nth file-changing system call fail.
 //
-// CUSLIM_FAULT_AT=N chooses the call (1 = first), CUSLIM_FAULT=ENOSPC|EIO|SHORT|KILL|KILL-AFTER|INT
-// what happens: an error (a write first stores half of its bytes, as a full disk does), a short
-// write that succeeds, SIGKILL before or after the call (with half of a write done), or SIGINT.
+// CUSLIM_FAULT_AT=N chooses the call (1 = first),
+// CUSLIM_FAULT=ENOSPC|EIO|SHORT|KILL|KILL-AFTER|INT|FLIP what happens: an error (a write first
+// stores half of its bytes, as a full disk does), a short write that succeeds, SIGKILL before or
+// after the call (with half of a write done), SIGINT, or a write that stores one wrong bit and
+// succeeds (only writes are counted then).
 // CUSLIM_FAULT_LOG=FILE receives one line when the fault struck, so that a script knows when N was
 // beyond the last call.
 #include <dlfcn.h>
@@ -11,6 +13,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum fault { FAULT_NONE, FAULT_ERROR, FAULT_SHORT, FAULT_KILL, FAULT_KILL_AFTER, FAULT_INT };
+enum fault {
+    FAULT_NONE,
+    FAULT_ERROR,
+    FAULT_SHORT,
+    FAULT_KILL,
+    FAULT_KILL_AFTER,
+    FAULT_INT,
+    FAULT_FLIP,
+};
 
 static atomic_long calls;
 
@@ -43,7 +54,9 @@ static void log_call(const char *name) {
 static enum fault strike(const char *name) {
     const char *at = getenv("CUSLIM_FAULT_AT");
     const char *what = getenv("CUSLIM_FAULT");
-    if (!at || !what || atomic_fetch_add(&calls, 1) + 1 != strtol(at, NULL, 10)) {
+    const bool flip = what && strcmp(what, "FLIP") == 0;
+    if (!at || !what || (flip && !strstr(name, "write")) ||
+        atomic_fetch_add(&calls, 1) + 1 != strtol(at, NULL, 10)) {
         return FAULT_NONE;
     }
     log_call(name);
@@ -54,7 +67,8 @@ static enum fault strike(const char *name) {
         (void)raise(SIGINT);
         return FAULT_NONE;
     }
-    return strcmp(what, "KILL") == 0         ? FAULT_KILL
+    return flip                              ? FAULT_FLIP
+           : strcmp(what, "KILL") == 0       ? FAULT_KILL
            : strcmp(what, "KILL-AFTER") == 0 ? FAULT_KILL_AFTER
                                              : FAULT_ERROR;
 }
@@ -68,10 +82,28 @@ static void die(void) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+// Stores `len` bytes of which one is wrong.
+static ssize_t wrong(int fd, const void *bytes, size_t len, off_t off, bool positioned) {
+    unsigned char *copy = malloc(len ? len : 1);
+    if (!copy) {
+        return -1;
+    }
+    memcpy(copy, bytes, len);
+    if (len) {
+        copy[len / 2] ^= 4;
+    }
+    const ssize_t n = positioned ? NEXT(pwrite)(fd, copy, len, off) : NEXT(write)(fd, copy, len);
+    free(copy);
+    return n;
+}
+
 static ssize_t positioned(int fd, const void *bytes, size_t len, off_t off) {
     const enum fault fault = strike("pwrite");
     if (fault == FAULT_NONE) {
         return NEXT(pwrite)(fd, bytes, len, off);
+    }
+    if (fault == FAULT_FLIP) {
+        return wrong(fd, bytes, len, off, true);
     }
     const ssize_t half = NEXT(pwrite)(fd, bytes, len > 1 ? len / 2 : len, off);
     if (fault == FAULT_KILL || fault == FAULT_KILL_AFTER) {
@@ -98,6 +130,9 @@ ssize_t write(int fd, const void *bytes, size_t len) {
     const enum fault fault = strike("write");
     if (fault == FAULT_NONE) {
         return NEXT(write)(fd, bytes, len);
+    }
+    if (fault == FAULT_FLIP) {
+        return wrong(fd, bytes, len, 0, false);
     }
     const ssize_t half = NEXT(write)(fd, bytes, len > 1 ? len / 2 : len);
     if (fault == FAULT_KILL || fault == FAULT_KILL_AFTER) {
@@ -136,6 +171,22 @@ int ftruncate64(int fd, off64_t len) { WHOLE("ftruncate", NEXT(ftruncate64)(fd, 
 int rename(const char *a, const char *b) { WHOLE("rename", NEXT(rename)(a, b)); }
 int link(const char *a, const char *b) { WHOLE("link", NEXT(link)(a, b)); }
 int mkdir(const char *path, mode_t mode) { WHOLE("mkdir", NEXT(mkdir)(path, mode)); }
+int symlink(const char *a, const char *b) { WHOLE("symlink", NEXT(symlink)(a, b)); }
+char *mkdtemp(char *path) {
+    const enum fault fault = strike("mkdtemp");
+    if (fault == FAULT_KILL) {
+        die();
+    }
+    if (fault == FAULT_ERROR) {
+        errno = chosen_errno();
+        return NULL;
+    }
+    char *result = NEXT(mkdtemp)(path);
+    if (fault == FAULT_KILL_AFTER) {
+        die();
+    }
+    return result;
+}
 int mkostemp(char *path, int flags) { WHOLE("mkostemp", NEXT(mkostemp)(path, flags)); }
 
 // Of all that is opened, only new files count.
