@@ -1,8 +1,8 @@
 // Stop: an interrupt that work with several steps answers in its own time.
 //
-// Most work needs nothing of this: a signal removes the temporary files and ends the program.  Work
-// that would leave several files half done holds the signal, looks at cs_stop_asked() between steps,
-// undoes them, and lets go.  A second signal is not held.
+// Most work needs nothing of this: a signal removes the temporary files and ends the program.
+// Work that would leave several files half done holds the signal, looks at cs_stop_asked() between
+// steps, undoes them, and lets go.  A second signal is not held.
 #ifndef CS_BASE_STOP_H
 #define CS_BASE_STOP_H
 
