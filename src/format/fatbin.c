@@ -180,8 +180,7 @@ enum cs_code cs_fatbin_next(struct cs_fatbin_iter *it, struct cs_fatbin_entry *o
     return CS_OK;
 }
 
-// Bytes of one sub-header: 64, the identifier padded to 8, the options record padded to 8.
-static uint64_t part_extent(struct cs_view sub) {
+uint64_t cs_fatbin_header_extent(struct cs_view sub) {
     uint64_t end = CS_FATBIN_ENTRY_BYTES;
     const uint64_t ident_off = cs_u32(sub, E_IDENT_OFF);
     if (ident_off != 0) {
@@ -206,7 +205,7 @@ enum cs_code cs_fatbin_part(const struct cs_fatbin_entry *concat, uint64_t *curs
         return cs_fail_at(err, CS_FORMAT, place, "part header outside its concatenated entry");
     }
     rest = cs_view_at(concat->header, at, concat->header.len - at);
-    const uint64_t extent = part_extent(rest);
+    const uint64_t extent = cs_fatbin_header_extent(rest);
     *out = (struct cs_fatbin_entry){.off = place};
     out->part_off = cs_u32(rest, E_HEADER);
     out->payload_bytes = cs_u64(rest, E_PAYLOAD);

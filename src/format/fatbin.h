@@ -95,6 +95,11 @@ enum cs_code cs_fatbin_next(struct cs_fatbin_iter *it, struct cs_fatbin_entry *o
 enum cs_code cs_fatbin_part(const struct cs_fatbin_entry *concat, uint64_t *cursor,
                             struct cs_fatbin_entry *out, struct cs_err *err) CS_MUST_USE;
 
+// Bytes of an entry header that its own fields account for: 64, the identifier, the options record,
+// each padded to 8.  A sub-header of a concatenated entry is exactly that long; the header of an
+// entry of its own may be longer (8 zeros in files of CUDA 11 and 12).
+uint64_t cs_fatbin_header_extent(struct cs_view header);
+
 // The exact image of an entry: a view into it when it is plain (PTX cut at its NUL), else
 // decompressed into `scratch`, where it stays until the next use of it.
 // CS_UNSUPPORTED for obfuscated payloads and unknown codecs.

@@ -2,6 +2,8 @@
 
 #include "format/fatbin_write.h"
 
+#include "base/num.h"
+
 enum {
     E_HEADER = 0x04,
     E_PAYLOAD = 0x08,
@@ -69,7 +71,8 @@ void cs_fatbin_put_image(struct cs_buf *out, const struct cs_fatbin_entry *e, en
 static void put_part_header(struct cs_buf *out, const struct cs_fatbin_entry *e, uint64_t part_off,
                             uint64_t bytes) {
     const size_t at = out->len;
-    cs_buf_add(out, e->header.ptr, (size_t)e->header.len);
+    const uint64_t extent = cs_fatbin_header_extent(e->header);
+    cs_buf_add(out, e->header.ptr, (size_t)cs_min_u64(e->header.len, extent));
     if (out->failed != CS_OK) {
         return;
     }
