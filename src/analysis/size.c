@@ -356,7 +356,7 @@ enum cs_code cs_size_run(const struct cs_inventory *inv, const struct cs_size_op
         ok = !wanted(&g, &inv->leaves.ptr[i]) || add_leaf(&g, &inv->leaves.ptr[i]);
     }
     ok = ok && name_rows(&g);
-    if (ok) {
+    if (ok && out->rows.count) {
         struct order order = {options->metric, options->by_count};
         qsort_r(out->rows.ptr, out->rows.count, sizeof *out->rows.ptr, row_cmp, &order);
     }

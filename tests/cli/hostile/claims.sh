@@ -1,5 +1,7 @@
 #!/bin/sh
 # A member that claims 4 GiB for a few bytes costs neither memory nor time.
+# AddressSanitizer needs more address space than the limit leaves.
+! grep -q __asan_init "$(command -v cuslim)" || exit 77
 python3 - <<'PY'
 import struct, zipfile
 with zipfile.ZipFile("x.whl", "w", zipfile.ZIP_DEFLATED) as z:
