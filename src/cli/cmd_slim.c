@@ -324,6 +324,10 @@ static enum cs_code run_request(struct cs_cli *cli, const struct slim_opts *o,
     const double start = seconds_now();
     enum cs_code code = cs_slim_run(q, &result, err);
     const struct cs_slim_report report = {&result, o->dry_run, seconds_now() - start};
+    if (code == CS_OK) {
+        cs_cli_note(cli, "recompression: %.3f of %.3f seconds", result.build_seconds,
+                    report.seconds);
+    }
     if (code == CS_OK && o->proof && !o->dry_run) {
         code = write_proof(o->proof, &report, q, err);
     }

@@ -5,7 +5,7 @@
 // piece is inflated again by zlib with Z_BLOCK, which compares it with the source and finds the
 // last block's header; its final bit is cleared and an empty stored block brings the piece to a
 // byte boundary, as zlib's own flush does.  Pieces that do not shrink (zstd-compressed device code)
-// become stored blocks without any attempt.
+// become stored blocks, at low levels without any attempt.
 #include "format/deflate.h"
 
 #include <libdeflate.h>
@@ -112,6 +112,7 @@ struct slot {
 struct work {
     struct cs_view content;
     const struct cs_deflate_plan *plan;
+    bool thorough;
     struct slot *slots;
     size_t slot_count;
     size_t first;  // piece of slot 0
@@ -164,12 +165,13 @@ static void deflate_piece(void *ctx, size_t index) {
     const size_t number = w->first + index;
     const struct cs_view piece = piece_of(w->content, number);
     const bool last = number + 1 == w->plan->count;
+    const bool store = w->plan->store[number] && !w->thorough;
     s->code = CS_OK;
-    if (!w->plan->store[number]) {
+    if (!store) {
         s->packed_len = libdeflate_deflate_compress(s->compressor, piece.ptr, (size_t)piece.len,
                                                     s->packed, (size_t)piece.len);
     }
-    if (w->plan->store[number] || s->packed_len == 0) {
+    if (store || s->packed_len == 0) {
         store_piece(s, piece, last);
         return;
     }
@@ -232,7 +234,8 @@ enum cs_code cs_deflate_write(struct cs_view content, const struct cs_deflate_pl
         sink(ctx, empty, sizeof empty);
         return CS_OK;
     }
-    struct work w = {.content = content, .plan = plan};
+    struct work w = {
+        .content = content, .plan = plan, .thorough = level >= CS_DEFLATE_LEVEL_THOROUGH};
     w.slot_count = cs_min_u64(plan->count, (uint64_t)cs_pool_threads(pool) * SLOTS_PER_THREAD);
     w.slots = cs_calloc(w.slot_count, sizeof *w.slots);
     enum cs_code code = w.slots ? CS_OK : cs_fail(err, CS_NOMEM, "no memory to deflate");

@@ -86,9 +86,11 @@ static enum form wanted_form(const struct build *b, const struct cs_pending *p,
     if (!may_rewrite(p)) {
         return FORM_RAW;
     }
-    // zstd of unknown level may shrink at ours; LZ4 and plain entries are what they are.
-    const bool again = now == CS_CODEC_ZSTD && *codec == CS_CODEC_ZSTD &&
-                       b->options->recompress == CS_SLIM_TO_ZSTD;
+    // Compressed at an unknown level, it may shrink at ours.
+    const bool again =
+        *codec == now &&
+        ((now == CS_CODEC_ZSTD && b->options->recompress == CS_SLIM_TO_ZSTD) ||
+         (now == CS_CODEC_LZ4 && b->options->recompress == CS_SLIM_TO_LZ4));
     return p->is_part || *codec != now || again || b->options->keep_kernels ? FORM_IMAGE : FORM_RAW;
 }
 
@@ -303,12 +305,14 @@ static uint64_t bytes_now(const struct build *b, const struct item *item) {
     return sum;
 }
 
-// Storing raw what deflates better than LZ4 does: only when the wheel is what must be small.
+// Storing raw what deflates better than its LZ4 form does, which is deflated too: only when the
+// wheel is what must be small.
 static bool raw_is_smaller_in_wheel(const struct build *b, const struct item *item,
                                     struct cs_view plain) {
     return b->options->minimise == CS_SLIM_WHEEL &&
            b->options->recompress == CS_SLIM_RAW_TO_LZ4 &&
-           cs_slim_deflated_bytes(plain) < item->payload_bytes;
+           cs_slim_deflated_bytes(plain) <
+               cs_slim_deflated_bytes(cs_view_of(item->payload, item->payload_bytes));
 }
 
 static enum cs_code compress(struct build *b, struct item *item, struct cs_worker *w,

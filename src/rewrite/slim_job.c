@@ -3,6 +3,7 @@
 #include "rewrite/slim_job.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/mem.h"
 
@@ -144,13 +145,27 @@ static enum cs_code make_fatbin(struct cs_slim_job *job, struct cs_err *err) {
     return CS_OK;
 }
 
+// Some bytes less in a container are none less in the file, which is cut by pages: then the
+// original stays, unless something else was asked for than a smaller file.
+static bool is_worth_it(const struct cs_slim_job *job) {
+    const struct cs_slim_options *o = job->options;
+    const bool for_size = o->recompress == CS_SLIM_RAW_TO_LZ4 || o->recompress == CS_SLIM_TO_ZSTD;
+    return job->after_bytes < job->file.len || job->filled || job->decision.dropped ||
+           o->keep_kernels || o->split_concatenated || !for_size;
+}
+
 enum cs_code cs_slim_make(struct cs_slim_job *job, struct cs_pool *pool,
                           struct cs_workers *workers, struct cs_err *err) {
     if (job->shape == CS_SLIM_NOTHING) {
         return CS_OK;
     }
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     CS_TRY(cs_slim_build(&job->scan, &job->decision, job->options, pool, workers, &job->built,
                          err));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    job->build_seconds =
+        (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
     struct cs_err why = {0};
     enum cs_code code = job->shape == CS_SLIM_ELF       ? make_elf(job, &why)
                         : job->shape == CS_SLIM_ARCHIVE ? make_archive(job, &why)
@@ -168,6 +183,10 @@ enum cs_code cs_slim_make(struct cs_slim_job *job, struct cs_pool *pool,
         return CS_OK;
     }
     job->made = true;
+    if (job->changed && !is_worth_it(job)) {
+        job->changed = false;
+        job->after_bytes = job->file.len;
+    }
     job->recompressed = job->changed ? job->built.recompressed : 0;
     return CS_OK;
 }

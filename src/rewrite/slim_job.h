@@ -37,6 +37,7 @@ struct cs_slim_job {
     bool filled;              // space was filled with zeros instead of removed; `reason` says why
     uint32_t recompressed;
     uint64_t after_bytes;
+    double build_seconds;     // decompressing and compressing
     char reason[CS_ERR_TEXT]; // why the file is left alone or stays large; empty = nothing to say
 };
 

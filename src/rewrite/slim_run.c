@@ -36,6 +36,7 @@ struct cs_slim_member *cs_slim_add_member(struct cs_slim_result *result, struct 
         m->cause_bytes[i] = job->decision.cause_bytes[i];
     }
     result->changed = result->changed || job->changed;
+    result->build_seconds += job->build_seconds;
     return m->path.ptr && m->reason.ptr ? m : NULL;
 }
 
@@ -219,5 +220,9 @@ enum cs_code cs_slim_run(const struct cs_slim_request *request, struct cs_slim_r
         cs_file_close(&file);
     }
     cs_workers_fini(&workers);
+    if (!result->changed) {  // what was priced did not come about
+        result->price.changes.count = result->price.raises.count = 0;
+        result->price.floor_after = result->price.floor_before;
+    }
     return code == CS_OK ? CS_OK : cs_wrap(err, code, "%s", request->input);
 }

@@ -38,6 +38,7 @@ struct cs_slim_result {
     uint64_t before_wheel_bytes, after_wheel_bytes;
     uint64_t before_installed_bytes, after_installed_bytes;
     struct cs_slim_price price;
+    double build_seconds;  // of all members: decompressing and compressing
     bool verified;   // false only after a dry run
     bool changed;    // false: the output equals the input
     uint32_t recovered;    // files put back that an earlier run over the folder had left half done

@@ -426,7 +426,11 @@ static struct cs_str tagged_path(struct wheel_run *w, const char *path) {
 
 static enum cs_code write_wheel(struct wheel_run *w, struct cs_err *err) {
     const struct cs_slim_request *q = w->in->request;
-    const struct cs_zipwrite_options options = {.method = CS_ZIPWRITE_AUTO, .pool = q->pool};
+    const struct cs_zipwrite_options options = {
+        .method = CS_ZIPWRITE_AUTO,
+        .level = q->options.minimise == CS_SLIM_WHEEL ? CS_DEFLATE_LEVEL_MAX
+                                                      : CS_DEFLATE_LEVEL_THOROUGH,
+        .pool = q->pool};
     struct cs_outfile file = {.fd = -1};
     struct cs_zipwrite out;
     if (!q->dry_run) {

@@ -96,8 +96,14 @@ static const struct {
     struct cs_slim_options o;
     const char *forms;
 } rows[] = {
-    {"sm_75 sm_80:4 sm_90a:z compute_90", {FREE}, "sm_75:lz4 sm_80:lz4 sm_90a:zstd compute_90:lz4"},
-    {"sm_75 sm_80:4 sm_90a:z compute_90", {0}, "sm_75:none sm_80:lz4 sm_90a:zstd compute_90:none"},
+    {"sm_75[a,b,c,d,e,f,g,h,i,j] sm_80:4 sm_90a:z compute_90",
+     {FREE},
+     "sm_75:lz4 sm_80:lz4 sm_90a:zstd compute_90:lz4"},
+    // A file is cut by pages: less than one is not worth a change.
+    {"sm_75 sm_90a:z", {FREE}, "sm_75:none sm_90a:zstd"},
+    {"sm_75[a,b,c,d,e,f,g,h,i,j] sm_80:4 sm_90a:z compute_90",
+     {0},
+     "sm_75:none sm_80:lz4 sm_90a:zstd compute_90:none"},
     {"sm_75 sm_80:4 sm_90a:z",
      {FREE, .recompress = CS_SLIM_AS_IS},
      "sm_75:none sm_80:lz4 sm_90a:zstd"},
@@ -107,7 +113,7 @@ static const struct {
     {"sm_75 sm_80:4 sm_90a:z",
      {FREE, .recompress = CS_SLIM_TO_LZ4, .level = 3},
      "sm_75:lz4 sm_80:lz4 sm_90a:lz4"},
-    {"sm_75 sm_80:4 sm_90a:z compute_90",
+    {"sm_75[a,b,c,d,e,f,g,h,i,j] sm_80:4 sm_90a:z compute_90",
      {FREE, .recompress = CS_SLIM_TO_ZSTD, .level = 1},
      "sm_75:zstd sm_80:zstd sm_90a:zstd compute_90:zstd"},
     {"sm_75 compute_75 sm_80:4 compute_90:z",
